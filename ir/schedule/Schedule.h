@@ -1,0 +1,64 @@
+//===- Schedule.h - how a fused region is run, as data -----------*- C++ -*-===//
+//
+// A schedule is a family name and one integer per knob. Knobs are rows of
+// Common.def and <Family>.def; everything that handles a schedule (text form,
+// tuning record, CLI flag, search axis, docs) iterates the rows, so a new knob
+// is one row and the pass that consumes it.
+//
+// A KnobSpace is the list of legal values per knob for one region on one
+// target, as its family computed it; search walks it without knowing what the
+// knobs mean.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_IR_SCHEDULE_SCHEDULE_H
+#define AZULEJO_IR_SCHEDULE_SCHEDULE_H
+
+#include "ir/target/TargetDesc.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace azulejo::schedule {
+
+struct KnobSpec {
+  std::string name;
+  int64_t defaultValue;
+  std::vector<int64_t> values; ///< every value that any target may use
+  std::string doc;
+};
+
+/// The knobs of a family, common ones first. Unknown family: empty.
+std::span<const KnobSpec> knobsOf(std::string_view family);
+std::span<const std::string> families();
+
+struct Schedule {
+  std::string family;
+  std::map<std::string, int64_t> knobs;
+
+  int64_t knob(const std::string &name) const;
+  bool operator==(const Schedule &) const = default;
+  /// "RowChain{rowTile=4,laneTile=64,...}": every knob, table order.
+  std::string str() const;
+  static Result<Schedule> parse(std::string_view text);
+  /// The defaults of the table.
+  static Schedule defaults(std::string_view family);
+};
+
+struct KnobSpace {
+  std::string family;
+  /// Values per knob; knobs that are absent stay at their default.
+  std::map<std::string, std::vector<int64_t>> values;
+  /// Prunes combinations by arithmetic; returns the reason, or nullopt.
+  std::function<std::optional<std::string>(const Schedule &)> illegal;
+  /// Lower is better; an analytic guess that only orders the candidates.
+  std::function<double(const Schedule &)> cost;
+
+  /// All legal schedules, best guess first, at most `limit`.
+  std::vector<Schedule> enumerate(size_t limit) const;
+};
+
+} // namespace azulejo::schedule
+
+#endif // AZULEJO_IR_SCHEDULE_SCHEDULE_H

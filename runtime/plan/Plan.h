@@ -1,0 +1,144 @@
+//===- Plan.h - what runs: images, launches, recipes -------------*- C++ -*-===//
+//
+// A plan is the compiler's product and everything the runtime needs: machine
+// code, where each argument of each launch comes from, how large the workspace
+// is, and what must hold of the bindings. It knows nothing of graphs or MLIR,
+// so a saved plan runs where no compiler is installed.
+//
+// Sizes are Exprs over the plan's symbolic dimensions, evaluated at every run
+// without allocation. A kernel sees only a flat list of int64 arguments:
+// addresses, strides in elements, and dimension values, in the order of
+// Launch::args.
+//
+//   bindings --> dim values --> workspace offsets --> per launch: args, grid
+//
+// CPU entry point:  void entry(const int64_t *args, int64_t begin, int64_t end,
+//                              char *scratch)
+// runs work items [begin, end) of the grid; items are independent. `scratch`
+// is private to the calling thread, 64-byte aligned, scratchBytes long.
+// An image is position-independent and needs no symbol from outside.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_RUNTIME_PLAN_PLAN_H
+#define AZULEJO_RUNTIME_PLAN_PLAN_H
+
+#include "azulejo/DType.h"
+#include "azulejo/Error.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace azulejo::plan {
+
+/// A size in reverse Polish form over the plan's dimensions.
+class Expr {
+public:
+  enum Code : int64_t { Const, DimRef, Add, Sub, Mul, CeilDiv, FloorDiv, Min, Max };
+  Expr() : Expr(0) {}
+  Expr(int64_t constant) : code{Const, constant} {}
+  static Expr dim(int64_t index);
+  static Expr combine(Code op, const Expr &a, const Expr &b);
+  friend Expr operator+(const Expr &a, const Expr &b) { return combine(Add, a, b); }
+  friend Expr operator*(const Expr &a, const Expr &b) { return combine(Mul, a, b); }
+  friend Expr operator-(const Expr &a, const Expr &b) { return combine(Sub, a, b); }
+  friend Expr ceilDiv(const Expr &a, const Expr &b) { return combine(CeilDiv, a, b); }
+  friend Expr max(const Expr &a, const Expr &b) { return combine(Max, a, b); }
+
+  /// False on overflow, on division by zero, on a dimension out of range, or
+  /// when the code is malformed (a hostile plan); never reads out of bounds.
+  bool evaluate(std::span<const int64_t> dims, int64_t &result) const;
+  bool operator==(const Expr &) const = default;
+
+  /// The raw code, for serialisation: operations with their immediate.
+  std::vector<int64_t> code;
+};
+
+struct DimInfo {
+  std::string name;
+  int64_t min = 0, max = 0;
+};
+
+enum class BufferKind { Input, Output, Workspace };
+
+/// A tensor that launches read or write. Workspace buffers are contiguous and
+/// start at `offset` bytes (64-byte aligned) in the caller's workspace.
+struct Buffer {
+  BufferKind kind = BufferKind::Workspace;
+  std::string name; ///< binding name for inputs and outputs
+  DType dtype = DType::F32;
+  std::vector<Expr> shape;
+  Expr offset;
+  /// Output only: this input may share its memory exactly (same address and
+  /// strides); any other overlap of an output is refused.
+  int32_t mayAlias = -1;
+};
+
+struct Arg {
+  enum Kind : uint8_t { Address, Stride, Size } kind = Address;
+  int32_t buffer = -1; ///< Address and Stride
+  int32_t axis = 0;    ///< Stride
+  Expr size;           ///< Size
+};
+
+struct Launch {
+  std::string kernel; ///< unique in the plan, shown to people
+  int32_t image = -1;
+  int64_t entryOffset = 0; ///< CPU: byte offset of the entry point
+  std::string entry;       ///< GPU: function name
+  std::vector<Arg> args;
+  Expr grid;               ///< work items (CPU) or blocks (GPU)
+  int64_t scratchBytes = 0; ///< CPU: per thread; GPU: dynamic shared memory
+  int64_t blockThreads = 1; ///< GPU
+
+  // Provenance, for explain and for people.
+  std::string family;
+  std::string schedule;
+  std::vector<std::string> ops; ///< labels of the graph ops it computes
+  Expr flops, bytes;            ///< model of work and of DRAM traffic
+};
+
+struct Image {
+  std::string kind;     ///< "cpu-flat", "cubin" or "ptx"
+  std::string arch;     ///< as TargetDesc::arch
+  std::string features; ///< CPU features the code needs
+  std::string digest;   ///< BLAKE3 of `bytes`, hex
+  std::string bytes;
+};
+
+/// One refusal or remark kept for explain.
+struct Note {
+  std::string rule;
+  std::vector<std::string> ops;
+  std::string text;
+};
+
+struct Plan {
+  static constexpr int64_t kVersion = 1;
+  std::string target;    ///< TargetDesc::name
+  std::string producer;  ///< compiler build id
+  std::vector<DimInfo> dims;
+  std::vector<Buffer> buffers; ///< inputs first, then outputs, in graph order
+  std::vector<Launch> launches;
+  std::vector<Image> images;
+  Expr workspaceBytes;
+  std::map<std::string, bool> contracts; ///< deterministic, batchInvariant, ...
+  std::vector<Note> notes;
+  Expr unfusedBytes, lowerBoundBytes; ///< of the whole graph
+
+  int64_t countOf(BufferKind kind) const;
+};
+
+/// Bytes of a plan: a JSON header, the image blobs, and a BLAKE3 digest over
+/// all of it.
+std::string serialize(const Plan &plan);
+/// Rejects anything that is not exactly a well-formed plan of this version:
+/// every index, length and expression is checked before the plan is returned.
+Result<Plan> parse(std::string_view bytes, const std::string &where);
+
+} // namespace azulejo::plan
+
+#endif // AZULEJO_RUNTIME_PLAN_PLAN_H
