@@ -1,4 +1,5 @@
-//===- TargetDesc.h - what a device can do, as plain facts -------*- C++ -*-===//
+//===- TargetDesc.h - what a device can do, as plain facts -------*- C++
+//-*-===//
 //
 // Passes, schedules and `explain` ask a TargetDesc for features and limits by
 // name; none of them compares an architecture number. Known devices are rows
@@ -33,18 +34,18 @@ struct TargetDesc {
   /// "+avx2,+fma". Empty for GPUs.
   std::string features;
 
-  int64_t units = 1;          ///< SMs, or CPU threads that run kernels
-  int64_t smemPerBlock = 0;   ///< bytes one block can have; CPU: L1d bytes
+  int64_t units = 1;        ///< SMs, or CPU threads that run kernels
+  int64_t smemPerBlock = 0; ///< bytes one block can have; CPU: L1d bytes
   int64_t registersPerUnit = 0;
-  int64_t l2Bytes = 0;        ///< GPU L2; CPU: L2 of one core
-  int64_t l3Bytes = 0;        ///< CPU only
-  int64_t vectorBytes = 16;   ///< SIMD register width; GPU: widest access
+  int64_t l2Bytes = 0;      ///< GPU L2; CPU: L2 of one core
+  int64_t l3Bytes = 0;      ///< CPU only
+  int64_t vectorBytes = 16; ///< SIMD register width; GPU: widest access
   int64_t vectorRegisters = 16;
-  double memoryGBs = 0;       ///< nominal DRAM bandwidth
-  double f32Tflops = 0;       ///< plain FMA rate
-  double f16Tflops = 0;       ///< dense matrix rate for f16 and bf16
-  double launchUs = 0;        ///< floor of one launch
-  bool measured = false;      ///< the rates were measured on this device
+  double memoryGBs = 0;  ///< nominal DRAM bandwidth
+  double f32Tflops = 0;  ///< plain FMA rate
+  double f16Tflops = 0;  ///< dense matrix rate for f16 and bf16
+  double launchUs = 0;   ///< floor of one launch
+  bool measured = false; ///< the rates were measured on this device
 
   // Features that passes ask for.
   bool hasFma = true;
