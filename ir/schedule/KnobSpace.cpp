@@ -1,0 +1,45 @@
+//===- KnobSpace.cpp - walking the legal schedules of a region ------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "ir/schedule/Schedule.h"
+
+#include <algorithm>
+
+namespace azulejo::schedule {
+
+std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
+  std::vector<Schedule> all{Schedule::defaults(family)};
+  for (const KnobSpec &spec : knobsOf(family)) {
+    auto it = values.find(spec.name);
+    if (it == values.end())
+      continue;
+    std::vector<Schedule> next;
+    for (const Schedule &base : all)
+      for (int64_t value : it->second) {
+        next.push_back(base);
+        next.back().knobs[spec.name] = value;
+      }
+    all = std::move(next);
+  }
+  if (illegal)
+    std::erase_if(all, [&](const Schedule &s) { return illegal(s).has_value(); });
+  // A stable order with a full tie-break: the same region gives the same list
+  // in every process.
+  std::vector<std::pair<double, Schedule>> ranked;
+  for (Schedule &schedule : all)
+    ranked.emplace_back(cost ? cost(schedule) : 0.0, std::move(schedule));
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto &a, const auto &b) {
+    return a.first != b.first ? a.first < b.first
+                              : a.second.knobs < b.second.knobs;
+  });
+  std::vector<Schedule> result;
+  for (auto &[cost, schedule] : ranked) {
+    if (result.size() == limit)
+      break;
+    result.push_back(std::move(schedule));
+  }
+  return result;
+}
+
+} // namespace azulejo::schedule
