@@ -6,6 +6,8 @@
 # Libraries are static, position-independent and hidden; the two shared
 # libraries of the product link them and export only their C entry points.
 
+get_filename_component(AZULEJO_ROOT "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -74,21 +76,21 @@ if(AZULEJO_ENABLE_COMPILER)
   file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// Only carries the shared precompiled header.\n")
   add_library(AzulejoMlirPch STATIC ${CMAKE_BINARY_DIR}/pch/pch.cpp)
   target_link_libraries(AzulejoMlirPch PRIVATE azulejo_mlir)
-  target_include_directories(AzulejoMlirPch PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR})
-  target_precompile_headers(AzulejoMlirPch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/MlirPch.h)
+  target_include_directories(AzulejoMlirPch PRIVATE ${AZULEJO_ROOT} ${AZULEJO_ROOT}/include ${CMAKE_BINARY_DIR})
+  target_precompile_headers(AzulejoMlirPch PRIVATE ${AZULEJO_ROOT}/cmake/MlirPch.h)
 endif()
 
 function(azulejo_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_include_directories(${name} PUBLIC ${AZULEJO_ROOT} ${AZULEJO_ROOT}/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS})
 endfunction()
 
 function(azulejo_mlir_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include ${CMAKE_BINARY_DIR})
+  target_include_directories(${name} PUBLIC ${AZULEJO_ROOT} ${AZULEJO_ROOT}/include ${CMAKE_BINARY_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} azulejo_mlir)
   target_precompile_headers(${name} REUSE_FROM AzulejoMlirPch)
   if(ARG_DEPENDS)
@@ -101,7 +103,7 @@ endfunction()
 # once per output, then azulejo_tablegen_target(<target>).
 macro(azulejo_tablegen td out)
   set(LLVM_TARGET_DEFINITIONS ${td})
-  mlir_tablegen(${out} ${ARGN} -I${CMAKE_SOURCE_DIR})
+  mlir_tablegen(${out} ${ARGN} -I${AZULEJO_ROOT})
 endmacro()
 macro(azulejo_tablegen_target name)
   add_public_tablegen_target(${name})
