@@ -70,7 +70,10 @@ if(AZULEJO_ENABLE_COMPILER)
   target_link_options(azulejo_mlir INTERFACE -Wl,--gc-sections -Wl,--exclude-libs,ALL)
   # LLVM is built without exceptions; ABI-breaking checks are off in Debian's.
   target_compile_options(azulejo_mlir INTERFACE -fno-exceptions -Werror=deprecated-declarations)
+  list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
   include(TableGen)
+  include(AddLLVM)
+  include(AddMLIR)
 
   # One precompiled header serves every file that sees MLIR.
   file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cpp "// Only carries the shared precompiled header.\n")
@@ -103,7 +106,7 @@ endfunction()
 # once per output, then azulejo_tablegen_target(<target>).
 macro(azulejo_tablegen td out)
   set(LLVM_TARGET_DEFINITIONS ${td})
-  mlir_tablegen(${out} ${ARGN} -I${AZULEJO_ROOT})
+  mlir_tablegen(${out} ${ARGN} -I${AZULEJO_ROOT} -I${MLIR_INCLUDE_DIRS})
 endmacro()
 macro(azulejo_tablegen_target name)
   add_public_tablegen_target(${name})
