@@ -1,0 +1,55 @@
+//===- VectorMath.h - elementary functions as plain arithmetic ---*- C++ -*-===//
+//
+// A kernel image is a flat blob without relocations, so it can call no libm.
+// The functions below write exp, log, sin... into the kernel itself, on f32
+// scalars and on f32 vectors of any length, branch-free, so that one lane costs
+// the same as sixteen.
+//
+// What is promised, in ULP of the correctly rounded f32 result:
+//
+//   exp, exp2, log, tanh, erf, sin, cos, powf   <= 2 (measured: <= 1)
+//   rsqrt                                       <= 1
+//
+// sin and cos keep their bound for |x| <= 2^20; up to 2^31 their absolute error
+// stays below 1e-6; beyond that the result is only finite and in [-1, 1]. They
+// are NaN for an infinity.
+//
+// NaN in gives NaN out; infinities, signed zeros, subnormal arguments and
+// subnormal results are right, and powf follows IEEE 754's pow (pow(x, 0) and
+// pow(1, y) are 1 even for NaN). The one exception is emitSoftmaxExp2.
+//
+// The emitted ops come from arith and math (absf, copysign, fma, floor,
+// roundeven, sqrt), all of which the LLVM backend turns into instructions. No
+// fast-math flag is set, and none may be added later: argument reductions rely
+// on exact roundings. No conversion to integers ever sees a NaN or a value that
+// is out of range, which would be poison.
+//
+// The polynomials are fitted by tools/fit/fit_vector_math.py.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_CPU_VECTORMATH_H
+#define AZULEJO_PASSES_CPU_VECTORMATH_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/ValueRange.h"
+
+namespace azulejo::cpu {
+
+/// Emits the function of `op`, an op of the math dialect, over `operands`.
+/// These are the operands as already translated: all f32, or all vectors of
+/// f32 of one length, whatever the types of `op` itself were. Returns null,
+/// and emits nothing, if the op needs no expansion (an instruction exists) or
+/// the operands are not f32; the caller then clones the op.
+mlir::Value expandMath(mlir::OpBuilder &b, mlir::Location loc,
+                       mlir::Operation *op, mlir::ValueRange operands);
+
+/// 2^x for x <= 0, as softmax needs it: exactly 0 below -126, NaN for NaN, and
+/// never a subnormal. It costs fewer operations than exp2, and its error is
+/// below 2 ULP. Results for x > 0 are right up to x = 127.
+mlir::Value emitSoftmaxExp2(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Value x);
+
+} // namespace azulejo::cpu
+
+#endif // AZULEJO_PASSES_CPU_VECTORMATH_H
