@@ -1,0 +1,89 @@
+//===- CompilerEntry.h - the door to the compiler library --------*- C++ -*-===//
+//
+// libazulejo.so holds no compiler. On a cache miss it opens
+// libazulejo-compiler.so and calls its single exported function:
+//
+//   extern "C" const azulejo::api::CompilerApi *
+//   azulejo_compiler_api(uint32_t abi, const char *buildId);
+//
+// Both libraries come from one build, so the graph value and std types cross
+// the door as they are. Equal build ids are the proof of that: the function
+// returns null for any other abi or build id, and the caller then reports a
+// Toolchain error instead of guessing at layouts.
+//
+// The driver (frontend/driver) implements the table. Nothing may throw through
+// it. All functions may be called from several threads at once.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_API_COMPILERENTRY_H
+#define AZULEJO_FRONTEND_API_COMPILERENTRY_H
+
+#include "frontend/graph/Graph.h"
+#include "ir/target/TargetDesc.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace azulejo::api {
+
+enum class CacheAccess { ReadWrite, ReadOnly, Off };
+
+/// Everything a compilation depends on besides graph and target. All values
+/// are resolved: no environment variable is looked at behind this door.
+struct CompileRequest {
+  double tuneSeconds = 0; ///< 0: default schedules, no measuring
+  bool strict = false;
+  bool deterministic = false;
+  bool batchInvariant = false;
+  bool allowFusion = true;
+
+  /// The cache of tuning records and images (plans are the caller's affair).
+  CacheAccess cacheAccess = CacheAccess::ReadWrite;
+  std::string cacheDir;    ///< empty with Off only
+  std::string cachePathRo; ///< colon list of read-only layers
+  std::string workerPath;  ///< empty: beside the compiler library
+  int threads = 1;         ///< for compiling and for timing on a CPU
+
+  /// Levels as az_log_fn. Never empty.
+  std::function<void(int level, const std::string &message)> log;
+  /// Returns false to stop early. Never empty.
+  std::function<bool(const std::string &phase, int64_t done, int64_t total,
+                     double secondsLeft)>
+      progress;
+};
+
+struct CompiledPlan {
+  std::string plan;       ///< plan::serialize
+  std::string candidates; ///< JSON array: one object per schedule tried
+  bool final = true;      ///< false: tuning was cut short; not to be cached
+};
+
+struct CompilerApi {
+  static constexpr uint32_t kAbi = 1;
+  static constexpr const char *kSymbol = "azulejo_compiler_api";
+
+  uint32_t abi;
+  const char *buildId;
+  Result<CompiledPlan> (*compile)(const graph::Graph &graph,
+                                  const target::TargetDesc &target,
+                                  const CompileRequest &request);
+  /// `name` is what errors call the text.
+  Result<graph::Graph> (*parseGraph)(std::string_view text,
+                                     const std::string &name);
+  Result<std::string> (*printGraph)(const graph::Graph &graph);
+  /// The text of a stage; an unknown stage's error lists the stages.
+  Result<std::string> (*emit)(const graph::Graph &graph,
+                              const target::TargetDesc &target,
+                              const CompileRequest &request,
+                              const std::string &stage);
+};
+
+using CompilerApiFn = const CompilerApi *(*)(uint32_t abi,
+                                             const char *buildId);
+
+} // namespace azulejo::api
+
+#endif // AZULEJO_FRONTEND_API_COMPILERENTRY_H
