@@ -37,6 +37,10 @@ if(AZULEJO_LLD)
 endif()
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports every std::variant that holds a string or a vector.
+  add_compile_options(-Wno-maybe-uninitialized)
+endif()
 if(AZULEJO_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()

@@ -2,13 +2,14 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "examples/minilm/Json.h"
+#include "examples/json/Json.h"
+#include "examples/json/Utf8.h"
 
 #include <gtest/gtest.h>
 
 #include <climits>
 
-namespace minilm::json {
+namespace json {
 namespace {
 
 using azulejo::ErrorCode;
@@ -112,5 +113,17 @@ TEST(Json, SaysWhere) {
   EXPECT_NE(value.error().message.find("at byte 7"), std::string::npos);
 }
 
+TEST(Utf8, GoesBothWays) {
+  for (char32_t c = 0; c <= 0x10FFFF; ++c) {
+    if (c >= 0xD800 && c <= 0xDFFF)
+      continue;
+    std::string bytes;
+    appendUtf8(c, bytes);
+    size_t at = 0;
+    ASSERT_EQ(decodeUtf8(bytes, at), c);
+    ASSERT_EQ(at, bytes.size());
+  }
+}
+
 } // namespace
-} // namespace minilm::json
+} // namespace json
