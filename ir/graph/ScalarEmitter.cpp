@@ -1,0 +1,263 @@
+//===- ScalarEmitter.cpp - bodies of elementwise ops ----------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "ir/graph/ScalarEmitter.h"
+#include "ir/graph/GraphTypes.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace azulejo;
+using namespace azulejo::graphir;
+
+static bool holdsFloat(Value x) {
+  return isa<FloatType>(getElementTypeOrSelf(x));
+}
+
+static Type elementOf(Operation *op, unsigned operand) {
+  return getElementTypeOrSelf(op->getOperand(operand).getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> ScalarEmitter::asGiven(Operation *, ValueRange x) {
+  return SmallVector<Value>(x);
+}
+
+static Type promotedCompute(Operation *op, unsigned a, unsigned b) {
+  std::optional<opset::DType> first = toDType(elementOf(op, a)),
+                              second = toDType(elementOf(op, b));
+  if (!first || !second)
+    return computeType(elementOf(op, a));
+  return computeType(
+      fromDType(op->getContext(), opset::promote(*first, *second)));
+}
+
+SmallVector<Value> ScalarEmitter::promoted(Operation *op, ValueRange x) {
+  Type element = promotedCompute(op, 0, 1);
+  return {convert(x[0], element), convert(x[1], element)};
+}
+
+SmallVector<Value> ScalarEmitter::promotedBranches(Operation *op,
+                                                   ValueRange x) {
+  Type element = promotedCompute(op, 1, 2);
+  return {x[0], convert(x[1], element), convert(x[2], element)};
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and types
+//===----------------------------------------------------------------------===//
+
+Type ScalarEmitter::shapedLike(Value x, Type element) {
+  if (auto shaped = dyn_cast<ShapedType>(x.getType()))
+    return shaped.clone(element);
+  return element;
+}
+
+static Value constantOf(OpBuilder &builder, Location loc, Type type,
+                        TypedAttr scalar) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(shaped, Attribute(scalar)));
+  return arith::ConstantOp::create(builder, loc, scalar);
+}
+
+Value ScalarEmitter::constant(Value like, double value) {
+  Type element = getElementTypeOrSelf(like);
+  if (!isa<FloatType>(element))
+    return constant(like, static_cast<int64_t>(value));
+  return constantOf(builder, loc, like.getType(),
+                    builder.getFloatAttr(element, value));
+}
+
+Value ScalarEmitter::constant(Value like, int64_t value) {
+  Type element = getElementTypeOrSelf(like);
+  if (isa<FloatType>(element))
+    return constant(like, static_cast<double>(value));
+  unsigned width = element.getIntOrFloatBitWidth();
+  APInt bits(64, static_cast<uint64_t>(value));
+  return constantOf(builder, loc, like.getType(),
+                    IntegerAttr::get(element, bits.trunc(width)));
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value ScalarEmitter::add(Value a, Value b) {
+  return floatOrInt<arith::AddFOp, arith::AddIOp>(a, b);
+}
+
+Value ScalarEmitter::mul(Value a, Value b) {
+  return floatOrInt<arith::MulFOp, arith::MulIOp>(a, b);
+}
+
+// maximumf and minimumf give NaN if either side is NaN and order -0 below +0.
+Value ScalarEmitter::min(Value a, Value b) {
+  return floatOrInt<arith::MinimumFOp, arith::MinSIOp>(a, b);
+}
+
+Value ScalarEmitter::max(Value a, Value b) {
+  return floatOrInt<arith::MaximumFOp, arith::MaxSIOp>(a, b);
+}
+
+Value ScalarEmitter::neg(Value x) {
+  if (holdsFloat(x))
+    return op<arith::NegFOp>(x);
+  return op<arith::SubIOp>(constant(x, 0), x);
+}
+
+Value ScalarEmitter::exp(Value x) { return op<math::ExpOp>(x); }
+
+Value ScalarEmitter::select(Value condition, Value a, Value b) {
+  return op<arith::SelectOp>(condition, a, b);
+}
+
+Value ScalarEmitter::compare(StringRef predicate, Value a, Value b) {
+  // Ordered predicates are false on NaN; only "ne" is true then.
+  if (holdsFloat(a)) {
+    auto code = llvm::StringSwitch<arith::CmpFPredicate>(predicate)
+                    .Case("eq", arith::CmpFPredicate::OEQ)
+                    .Case("ne", arith::CmpFPredicate::UNE)
+                    .Case("lt", arith::CmpFPredicate::OLT)
+                    .Case("le", arith::CmpFPredicate::OLE)
+                    .Case("gt", arith::CmpFPredicate::OGT)
+                    .Default(arith::CmpFPredicate::OGE);
+    return arith::CmpFOp::create(builder, loc, code, a, b);
+  }
+  // Truth values order as numbers: false below true.
+  bool truth = getElementTypeOrSelf(a).isInteger(1);
+  auto order = [&](arith::CmpIPredicate number, arith::CmpIPredicate boolean) {
+    return truth ? boolean : number;
+  };
+  using P = arith::CmpIPredicate;
+  auto code = llvm::StringSwitch<P>(predicate)
+                  .Case("eq", P::eq)
+                  .Case("ne", P::ne)
+                  .Case("lt", order(P::slt, P::ult))
+                  .Case("le", order(P::sle, P::ule))
+                  .Case("gt", order(P::sgt, P::ugt))
+                  .Default(order(P::sge, P::uge));
+  return arith::CmpIOp::create(builder, loc, code, a, b);
+}
+
+/// The nearest integer of `width` bits to an integral double.
+static int64_t saturate(double value, unsigned width) {
+  double limit = std::ldexp(1.0, static_cast<int>(width) - 1);
+  int64_t greatest = static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1);
+  if (value >= limit)
+    return greatest;
+  if (value < -limit)
+    return -greatest - 1;
+  return static_cast<int64_t>(value);
+}
+
+Value ScalarEmitter::clamp(Value x, double low, double high) {
+  if (holdsFloat(x))
+    return min(max(x, constant(x, low)), constant(x, high));
+  unsigned width = getElementTypeOrSelf(x).getIntOrFloatBitWidth();
+  return min(max(x, constant(x, saturate(std::ceil(low), width))),
+             constant(x, saturate(std::floor(high), width)));
+}
+
+//===----------------------------------------------------------------------===//
+// Activations
+//===----------------------------------------------------------------------===//
+
+Value ScalarEmitter::sigmoid(Value x) {
+  Value one = constant(x, 1.0);
+  return op<arith::DivFOp>(one, add(one, exp(neg(x))));
+}
+
+Value ScalarEmitter::gelu(Value x, Value inner) {
+  Value half = mul(x, constant(x, 0.5));
+  return zeroAtMinusInfinity(x, mul(half, add(inner, constant(x, 1.0))));
+}
+
+Value ScalarEmitter::geluTanhInner(Value x) {
+  Value cube = mul(mul(x, x), x);
+  Value sum = add(x, mul(cube, constant(x, 0.044715)));
+  return mul(sum, constant(x, 0.79788456080286536));
+}
+
+Value ScalarEmitter::zeroAtMinusInfinity(Value x, Value y) {
+  Value bottom = constant(x, -std::numeric_limits<double>::infinity());
+  return select(compare("eq", x, bottom), constant(y, 0.0), y);
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+Value ScalarEmitter::convert(Value x, Type element) {
+  Type from = getElementTypeOrSelf(x);
+  if (from == element)
+    return x;
+  Type to = shapedLike(x, element);
+  bool truth = from.isInteger(1);
+  if (isa<FloatType>(element)) {
+    if (truth)
+      return op<arith::UIToFPOp>(to, x);
+    return op<arith::SIToFPOp>(to, x);
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (truth)
+    return op<arith::ExtUIOp>(to, x);
+  if (width > from.getIntOrFloatBitWidth())
+    return op<arith::ExtSIOp>(to, x);
+  return op<arith::TruncIOp>(to, x);
+}
+
+Value ScalarEmitter::roundToFloat(Value x, FloatType to) {
+  Type f32 = builder.getF32Type();
+  Value wide = holdsFloat(x) ? x : convert(x, f32);
+  if (to.isF32())
+    return wide;
+  Value narrow = op<arith::TruncFOp>(shapedLike(x, to), wide);
+  return op<arith::ExtFOp>(shapedLike(x, f32), narrow);
+}
+
+/// Truncates a float to an integer of `width` bits, held in `element`.
+/// fptosi is undefined out of range, so it only sees values inside.
+Value ScalarEmitter::truncateToInt(Value x, unsigned width, Type element) {
+  double limit = std::ldexp(1.0, static_cast<int>(width) - 1);
+  Value above = compare("ge", x, constant(x, limit));
+  // -limit - 1 truncates out of range; where f32 cannot tell it from -limit,
+  // both saturate to the same value.
+  Value below = compare("le", x, constant(x, -limit - 1));
+  Value unordered =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  Value outside =
+      op<arith::OrIOp>(op<arith::OrIOp>(above, below), unordered);
+  Value inside = select(outside, constant(x, 0.0), x);
+  Value result = op<arith::FPToSIOp>(shapedLike(x, element), inside);
+  int64_t greatest = static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1);
+  result = select(above, constant(result, greatest), result);
+  return select(below, constant(result, -greatest - 1), result);
+}
+
+Value ScalarEmitter::cast(Value x, Type to) {
+  if (auto target = dyn_cast<FloatType>(to))
+    return roundToFloat(x, target);
+  Type element = computeType(to);
+  unsigned width = to.getIntOrFloatBitWidth();
+  if (width == 1) {
+    if (getElementTypeOrSelf(x).isInteger(1))
+      return x;
+    return compare("ne", x, constant(x, 0));
+  }
+  if (holdsFloat(x))
+    return truncateToInt(x, width, element);
+  Value result = convert(x, element);
+  if (to == element)
+    return result;
+  // i8 lives in i32: wrap to eight bits, then spread the sign again.
+  Value narrow = op<arith::TruncIOp>(shapedLike(x, to), result);
+  return op<arith::ExtSIOp>(shapedLike(x, element), narrow);
+}
