@@ -1,0 +1,112 @@
+//===- GraphText.cpp - graphs as text -------------------------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/import/GraphText.h"
+#include "frontend/import/ImportGraph.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace azulejo;
+
+// MLIR's parser descends by recursion, so the depth of nesting is bounded here
+// before it runs; real graphs nest about a dozen brackets.
+static constexpr int kMaxNesting = 256;
+
+/// "line 3:7" for a place in the text; empty when there is none.
+static std::string placeOf(Location loc) {
+  std::string place;
+  loc->walk([&](Location part) {
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file)
+      return WalkResult::advance();
+    place = "line " + std::to_string(file.getLine()) + ":" +
+            std::to_string(file.getColumn());
+    return WalkResult::interrupt();
+  });
+  return place;
+}
+
+/// A rule label at the end of a diagnostic, "[matmul.C3]", or nothing.
+static std::string ruleOf(StringRef message) {
+  StringRef rest = message;
+  while (true) {
+    size_t open = rest.find('[');
+    size_t close = open == StringRef::npos ? open : rest.find(']', open);
+    if (close == StringRef::npos)
+      return {};
+    StringRef inner = rest.slice(open + 1, close);
+    if (inner.contains('.') && !inner.contains(' '))
+      return inner.str();
+    rest = rest.substr(open + 1);
+  }
+}
+
+static Status checkNesting(StringRef text) {
+  int depth = 0;
+  size_t line = 1;
+  for (char c : text) {
+    line += c == '\n';
+    if (StringRef("([{<").contains(c))
+      ++depth;
+    else if (StringRef(")]}>").contains(c) && depth > 0)
+      --depth;
+    if (depth > kMaxNesting)
+      return makeError(ErrorCode::InvalidGraph,
+                       "line " + std::to_string(line),
+                       "brackets nest deeper than " +
+                           std::to_string(kMaxNesting),
+                       "text.nesting");
+  }
+  return {};
+}
+
+Result<graph::Graph> importer::parseGraphText(StringRef text) {
+  if (Status status = checkNesting(text); !status)
+    return status.error();
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  loadGraphDialects(context);
+  std::optional<Error> first;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+      std::string message = diagnostic.str();
+      first = makeError(ErrorCode::InvalidGraph,
+                        placeOf(diagnostic.getLocation()), message,
+                        ruleOf(message));
+    }
+    return success();
+  });
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(text, ParserConfig(&context), "graph");
+  if (first)
+    return *first;
+  if (!module)
+    return makeError(ErrorCode::InvalidGraph, "graph text", "is no module",
+                     "text.module");
+  auto functions = module->getOps<func::FuncOp>();
+  if (!llvm::hasSingleElement(module->getBody()->getOperations()) ||
+      functions.empty())
+    return makeError(ErrorCode::InvalidGraph, "graph text",
+                     "must hold exactly one function", "text.module");
+  Result<graph::Graph> graph = exportGraph(*functions.begin());
+  if (!graph) {
+    Error error = graph.error();
+    std::string place = placeOf((*functions.begin()).getLoc());
+    error.where = place.empty() ? error.where : place + ": " + error.where;
+    return error;
+  }
+  return graph;
+}
+
+std::string importer::printGraph(const graph::Graph &graph) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  OwningOpRef<ModuleOp> module = importGraph(context, graph, "main");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream);
+  stream << "\n";
+  return text;
+}
