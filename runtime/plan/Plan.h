@@ -28,6 +28,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,15 +52,21 @@ public:
   /// False on overflow, on division by zero, on a dimension out of range, or
   /// when the code is malformed (a hostile plan); never reads out of bounds.
   bool evaluate(std::span<const int64_t> dims, int64_t &result) const;
+  /// What evaluate() needs of the code, checked once for all values.
+  bool isWellFormed(size_t dimCount) const;
+  /// The dimension's index, when the expression is exactly one dimension.
+  std::optional<int64_t> asDim() const;
   bool operator==(const Expr &) const = default;
 
-  /// The raw code, for serialisation: operations with their immediate.
+  /// The raw code, for serialisation. Const and DimRef are followed by their
+  /// immediate; the other operations stand alone and take two values.
   std::vector<int64_t> code;
 };
 
 struct DimInfo {
   std::string name;
   int64_t min = 0, max = 0;
+  bool operator==(const DimInfo &) const = default;
 };
 
 enum class BufferKind { Input, Output, Workspace };
@@ -135,6 +142,10 @@ struct Plan {
 /// Bytes of a plan: a JSON header, the image blobs, and a BLAKE3 digest over
 /// all of it.
 std::string serialize(const Plan &plan);
+/// What parse() checks of a plan, for one that did not come from bytes.
+Status validate(const Plan &plan, const std::string &where);
+/// BLAKE3 as lower-case hex: Image::digest.
+std::string digestOf(std::string_view bytes);
 /// Rejects anything that is not exactly a well-formed plan of this version:
 /// every index, length and expression is checked before the plan is returned.
 Result<Plan> parse(std::string_view bytes, const std::string &where);

@@ -1,0 +1,57 @@
+//===- Backend.h - what a kind of device does for a run ----------*- C++ -*-===//
+//
+// The executable binds, checks and computes arguments; a backend loads images
+// and starts kernels. Backends are stateless as seen from a run: everything a
+// launch needs is in its LaunchCall and in the caller's workspace.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_RUNTIME_BACKEND_H
+#define AZULEJO_RUNTIME_BACKEND_H
+
+#include "runtime/Pool.h"
+#include "runtime/plan/Plan.h"
+
+#include <memory>
+
+namespace azulejo::runtime {
+
+/// Where a run happens. A CPU uses the pool, a GPU the stream.
+struct Queue {
+  void *stream = nullptr;
+  Pool *pool = nullptr;
+};
+
+/// One kernel of a loaded image, ready to start.
+struct LaunchCall {
+  const void *entry = nullptr; ///< from LoadedImage::entry
+  const int64_t *args = nullptr;
+  int64_t argCount = 0;
+  int64_t grid = 0; ///< > 0
+  char *scratch = nullptr; ///< CPU: one slice per worker, 64-byte aligned
+  int64_t scratchStride = 0; ///< CPU: bytes of one slice
+  int64_t scratchBytes = 0;  ///< as plan::Launch
+  int64_t blockThreads = 1;
+};
+
+class LoadedImage {
+public:
+  virtual ~LoadedImage() = default;
+  virtual Result<const void *> entry(const plan::Launch &launch) const = 0;
+};
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+  /// Checks that the image fits this machine and makes it runnable.
+  virtual Result<std::unique_ptr<LoadedImage>>
+  load(const plan::Image &image) const = 0;
+  /// Slices of scratch that a launch on this queue needs.
+  virtual int64_t scratchSlices(const Queue &queue) const = 0;
+  /// Must not allocate. Called with a pool whose scratch fits.
+  virtual Status launch(const LaunchCall &call, const Queue &queue) const = 0;
+};
+
+} // namespace azulejo::runtime
+
+#endif // AZULEJO_RUNTIME_BACKEND_H

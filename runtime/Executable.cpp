@@ -1,0 +1,274 @@
+//===- Executable.cpp - preparing and running a plan ----------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "runtime/Executable.h"
+#include "runtime/Tables.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace azulejo::runtime {
+
+using plan::BufferKind;
+using plan::Expr;
+
+// Tables up to this size are kept on the stack of run(), so that small plans
+// need no workspace at all.
+static constexpr int64_t kStackWords = 1024;
+static constexpr int64_t kAlign = 64;
+
+/// The next multiple of 64; false on overflow.
+static bool alignUp(int64_t &bytes) {
+  return !__builtin_add_overflow(bytes, kAlign - 1, &bytes) &&
+         (bytes &= ~(kAlign - 1), true);
+}
+
+Result<std::unique_ptr<Executable>> Executable::prepare(plan::Plan plan,
+                                                        const Backend &backend) {
+  if (Status status = plan::validate(plan, "plan"); !status)
+    return status.error();
+  std::unique_ptr<Executable> exe(new Executable(std::move(plan), backend));
+  exe->bindings = static_cast<size_t>(
+      exe->thePlan.countOf(BufferKind::Input) +
+      exe->thePlan.countOf(BufferKind::Output));
+  if (Status status = exe->findDimSources(); !status)
+    return status.error();
+  if (Status status = exe->loadImages(); !status)
+    return status.error();
+  exe->sizeTables();
+  return exe;
+}
+
+/// Marks the dimensions that an expression reads.
+static void markDims(const Expr &expr, std::vector<bool> &used) {
+  for (size_t i = 0; i < expr.code.size(); ++i)
+    if (expr.code[i] == Expr::Const || expr.code[i] == Expr::DimRef) {
+      if (expr.code[i] == Expr::DimRef)
+        used[expr.code[i + 1]] = true;
+      ++i;
+    }
+}
+
+Status Executable::findDimSources() {
+  dimSources.resize(thePlan.dims.size());
+  std::vector<bool> used(thePlan.dims.size(), false);
+  for (size_t b = 0; b < thePlan.buffers.size(); ++b) {
+    const plan::Buffer &buffer = thePlan.buffers[b];
+    markDims(buffer.offset, used);
+    for (size_t axis = 0; axis < buffer.shape.size(); ++axis) {
+      markDims(buffer.shape[axis], used);
+      std::optional<int64_t> dim = buffer.shape[axis].asDim();
+      if (dim && b < bindings && dimSources[*dim].binding < 0)
+        dimSources[*dim] = {static_cast<int32_t>(b),
+                            static_cast<int32_t>(axis)};
+    }
+  }
+  markDims(thePlan.workspaceBytes, used);
+  for (const plan::Launch &launch : thePlan.launches) {
+    markDims(launch.grid, used);
+    for (const plan::Arg &arg : launch.args)
+      markDims(arg.size, used);
+  }
+  for (size_t i = 0; i < used.size(); ++i)
+    if (used[i] && dimSources[i].binding < 0)
+      return makeError(ErrorCode::Unsupported,
+                       "dimension '" + thePlan.dims[i].name + "'",
+                       "no input or output has an axis of exactly this size, "
+                       "so a run cannot know its value",
+                       "plan.dims", "add an input with such an axis");
+  return {};
+}
+
+Status Executable::loadImages() {
+  for (const plan::Image &image : thePlan.images) {
+    Result<std::unique_ptr<LoadedImage>> loaded = backend.load(image);
+    if (!loaded)
+      return loaded.error();
+    images.push_back(*std::move(loaded));
+  }
+  for (const plan::Launch &launch : thePlan.launches) {
+    Result<const void *> entry = images[launch.image]->entry(launch);
+    if (!entry)
+      return entry.error();
+    entries.push_back(*entry);
+  }
+  return {};
+}
+
+void Executable::sizeTables() {
+  for (const plan::Buffer &buffer : thePlan.buffers) {
+    strideBase.push_back(static_cast<int32_t>(strideCount));
+    strideCount += static_cast<int64_t>(buffer.shape.size());
+  }
+  for (const plan::Launch &launch : thePlan.launches) {
+    maxArgs = std::max(maxArgs, static_cast<int64_t>(launch.args.size()));
+    maxScratch = std::max(maxScratch, launch.scratchBytes);
+  }
+  tableWords = static_cast<int64_t>(thePlan.dims.size()) +
+               static_cast<int64_t>(thePlan.buffers.size()) + strideCount +
+               maxArgs;
+}
+
+static Error tooLarge() {
+  return makeError(ErrorCode::ResourceLimit, "workspace",
+                   "its size does not fit 63 bits for these dimensions",
+                   "run.overflow", "use smaller dimensions");
+}
+
+Status Executable::layOut(std::span<const int64_t> dims, const Queue &queue,
+                          Layout &layout) const {
+  int64_t bytes = 0;
+  if (!thePlan.workspaceBytes.evaluate(dims, bytes) || bytes < 0 ||
+      !alignUp(bytes))
+    return tooLarge();
+  layout.tables = bytes;
+  bool fits = tableWords <= kStackWords ||
+              !__builtin_add_overflow(bytes, tableWords * 8, &bytes);
+  fits = fits && alignUp(bytes);
+  layout.scratch = bytes;
+  layout.scratchStride = (maxScratch + kAlign - 1) & ~(kAlign - 1);
+  int64_t scratch = 0;
+  if (!fits ||
+      __builtin_mul_overflow(layout.scratchStride,
+                             backend.scratchSlices(queue), &scratch) ||
+      __builtin_add_overflow(bytes, scratch, &layout.total))
+    return tooLarge();
+  return {};
+}
+
+Result<int64_t> Executable::workspaceBytes(std::span<const int64_t> dims,
+                                           const Queue &queue) const {
+  if (dims.size() != thePlan.dims.size())
+    return makeError(ErrorCode::InvalidArgument, "dimensions",
+                     "expected " + std::to_string(thePlan.dims.size()) +
+                         " values, got " + std::to_string(dims.size()),
+                     "run.dims");
+  Layout layout;
+  if (Status status = layOut(dims, queue, layout); !status)
+    return status.error();
+  return layout.total;
+}
+
+Result<int64_t> Executable::workspaceBytesFor(const Tensors &tensors,
+                                              const Queue &queue) const {
+  if (Status status = checkCount(tensors); !status)
+    return status.error();
+  std::vector<int64_t> dims(thePlan.dims.size());
+  for (size_t i = 0; i < bindings; ++i)
+    if (Status status = checkTensor(tensors[i], i, false); !status)
+      return status.error();
+  if (Status status = bindDims(tensors, dims.data()); !status)
+    return status.error();
+  return workspaceBytes(dims, queue);
+}
+
+Result<std::vector<int64_t>>
+Executable::dimValues(const az_dim_value *values, size_t count) const {
+  std::vector<int64_t> dims(thePlan.dims.size());
+  std::vector<bool> given(thePlan.dims.size(), false);
+  for (size_t v = 0; v < count; ++v) {
+    std::string name = values[v].name ? values[v].name : "";
+    auto it = std::find_if(
+        thePlan.dims.begin(), thePlan.dims.end(),
+        [&](const plan::DimInfo &dim) { return dim.name == name; });
+    if (it == thePlan.dims.end())
+      return makeError(ErrorCode::InvalidArgument, "dimension '" + name + "'",
+                       "the graph has no such dimension", "run.dims");
+    size_t index = static_cast<size_t>(it - thePlan.dims.begin());
+    if (given[index])
+      return makeError(ErrorCode::InvalidArgument, "dimension '" + name + "'",
+                       "it is given twice", "run.dims");
+    if (Status status = checkRange(index, values[v].value); !status)
+      return status.error();
+    given[index] = true;
+    dims[index] = values[v].value;
+  }
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (!given[i] && dimSources[i].binding >= 0)
+      return makeError(ErrorCode::InvalidArgument,
+                       "dimension '" + thePlan.dims[i].name + "'",
+                       "no value is given", "run.dims",
+                       "give a value for every dimension of the graph");
+    else if (!given[i])
+      dims[i] = thePlan.dims[i].min;
+  return dims;
+}
+
+Status Executable::launchAll(const Tables &tables, char *scratch,
+                             int64_t scratchStride, const Queue &queue) const {
+  std::span<const int64_t> dims(tables.dims, thePlan.dims.size());
+  for (size_t i = 0; i < thePlan.launches.size(); ++i) {
+    const plan::Launch &launch = thePlan.launches[i];
+    LaunchCall call;
+    if (!launch.grid.evaluate(dims, call.grid) || call.grid < 0)
+      return kernelError(launch, "its grid");
+    if (call.grid == 0)
+      continue;
+    for (size_t a = 0; a < launch.args.size(); ++a) {
+      const plan::Arg &arg = launch.args[a];
+      if (arg.kind == plan::Arg::Address)
+        tables.args[a] = tables.addresses[arg.buffer];
+      else if (arg.kind == plan::Arg::Stride)
+        tables.args[a] = tables.strides[strideBase[arg.buffer] + arg.axis];
+      else if (!arg.size.evaluate(dims, tables.args[a]))
+        return kernelError(launch, "an argument");
+    }
+    call.entry = entries[i];
+    call.args = tables.args;
+    call.argCount = static_cast<int64_t>(launch.args.size());
+    call.scratch = scratch;
+    call.scratchStride = scratchStride;
+    call.scratchBytes = launch.scratchBytes;
+    call.blockThreads = launch.blockThreads;
+    if (Status status = backend.launch(call, queue); !status)
+      return status;
+  }
+  return {};
+}
+
+Status Executable::run(const Tensors &tensors, void *workspace,
+                       size_t workspaceBytes, const Queue &queue) const {
+  if (Status status = checkCount(tensors); !status)
+    return status;
+  int64_t onStack[kStackWords];
+  // Dimensions are needed to know where the workspace's tables lie. They are
+  // bound on the stack; a plan with more of them than that is refused.
+  size_t dimCount = thePlan.dims.size();
+  if (dimCount > kStackWords)
+    return makeError(ErrorCode::ResourceLimit, "plan",
+                     "it has more than 1024 dimensions", "run.dims");
+  for (size_t i = 0; i < bindings; ++i)
+    if (Status status = checkTensor(tensors[i], i, true); !status)
+      return status;
+  if (Status status = bindDims(tensors, onStack); !status)
+    return status;
+  if (Status status = checkOverlap(tensors); !status)
+    return status;
+  Layout layout;
+  if (Status status = layOut({onStack, dimCount}, queue, layout); !status)
+    return status;
+  if (Status status = checkWorkspace(workspace, workspaceBytes, layout.total);
+      !status)
+    return status;
+  char *base = static_cast<char *>(workspace);
+  Tables tables;
+  tables.dims = onStack;
+  int64_t *rest = onStack + dimCount;
+  if (tableWords > kStackWords) {
+    rest = reinterpret_cast<int64_t *>(base + layout.tables);
+    std::memcpy(rest, onStack, dimCount * sizeof(int64_t));
+    tables.dims = rest;
+    rest += dimCount;
+  }
+  tables.addresses = rest;
+  tables.strides = tables.addresses + thePlan.buffers.size();
+  tables.args = tables.strides + strideCount;
+  if (Status status = bindBuffers(tensors, tables, base, layout.tables);
+      !status)
+    return status;
+  return launchAll(tables, base ? base + layout.scratch : nullptr,
+                   layout.scratchStride, queue);
+}
+
+} // namespace azulejo::runtime

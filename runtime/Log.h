@@ -1,0 +1,24 @@
+//===- Log.h - the process-wide log sink -------------------------*- C++ -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_RUNTIME_LOG_H
+#define AZULEJO_RUNTIME_LOG_H
+
+#include <string>
+
+namespace azulejo::runtime {
+
+/// The numbers are those of the C ABI.
+enum class LogLevel : int { Error = 0, Warn = 1, Info = 2, Debug = 3 };
+
+using LogSink = void (*)(void *user, int level, const char *message);
+
+/// Replaces the sink; null restores stderr. Messages above `level` are
+/// dropped. The change holds for messages that start after it.
+void setLog(LogSink sink, void *user, LogLevel level);
+void log(LogLevel level, const std::string &message);
+
+} // namespace azulejo::runtime
+
+#endif // AZULEJO_RUNTIME_LOG_H

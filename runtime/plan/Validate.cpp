@@ -1,0 +1,165 @@
+//===- Validate.cpp - what must hold of every plan ------------------------===//
+//
+// A plan may come from a file that anybody wrote. The runtime indexes with its
+// numbers, so every one of them is checked here, before the plan is used.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "runtime/plan/Plan.h"
+
+#include <set>
+
+namespace azulejo::plan {
+
+namespace {
+
+constexpr size_t kMaxRank = 16, kMaxEntries = 1 << 16, kMaxCode = 1 << 12;
+constexpr int64_t kMaxScratch = int64_t{1} << 30;
+
+class Validator {
+public:
+  Validator(const Plan &plan, const std::string &where)
+      : plan(plan), where(where) {}
+
+  Status run() {
+    for (auto check : {&Validator::checkCounts, &Validator::checkDims,
+                       &Validator::checkBuffers, &Validator::checkImages,
+                       &Validator::checkLaunches})
+      if (Status status = (this->*check)(); !status)
+        return status;
+    return {};
+  }
+
+private:
+  Error fail(std::string message) const {
+    return makeError(ErrorCode::InvalidArgument, where, std::move(message),
+                     "plan.invalid", "compile the graph again");
+  }
+  bool good(const Expr &expr) const {
+    return expr.code.size() <= kMaxCode && expr.isWellFormed(plan.dims.size());
+  }
+
+  Status checkCounts() {
+    for (size_t count : {plan.dims.size(), plan.buffers.size(),
+                         plan.launches.size(), plan.images.size(),
+                         plan.notes.size(), plan.contracts.size()})
+      if (count > kMaxEntries)
+        return fail("a table has more than 65536 entries");
+    if (!good(plan.workspaceBytes) || !good(plan.unfusedBytes) ||
+        !good(plan.lowerBoundBytes))
+      return fail("a size of the plan is not a well-formed expression");
+    return {};
+  }
+
+  Status checkDims() {
+    std::set<std::string> names;
+    for (const DimInfo &dim : plan.dims)
+      if (dim.name.empty() || !names.insert(dim.name).second || dim.min < 0 ||
+          dim.max < dim.min)
+        return fail("dimension '" + dim.name + "' is malformed or repeated");
+    return {};
+  }
+
+  Status checkBuffers() {
+    std::set<std::string> names;
+    BufferKind last = BufferKind::Input;
+    for (const Buffer &buffer : plan.buffers) {
+      std::string what = "buffer '" + buffer.name + "' ";
+      if (buffer.kind < last || buffer.kind > BufferKind::Workspace)
+        return fail(what + "is out of order: inputs, outputs, workspace");
+      last = buffer.kind;
+      if (static_cast<int>(buffer.dtype) >= kDTypeCount)
+        return fail(what + "has an unknown element type");
+      if (buffer.shape.size() > kMaxRank)
+        return fail(what + "has more than 16 axes");
+      for (const Expr &size : buffer.shape)
+        if (!good(size))
+          return fail(what + "has a malformed size");
+      if (!good(buffer.offset))
+        return fail(what + "has a malformed offset");
+      if (buffer.kind != BufferKind::Workspace &&
+          (buffer.name.empty() || !names.insert(buffer.name).second))
+        return fail(what + "has no name of its own");
+      int64_t inputs = plan.countOf(BufferKind::Input);
+      if (buffer.mayAlias != -1 &&
+          (buffer.kind != BufferKind::Output || buffer.mayAlias < 0 ||
+           buffer.mayAlias >= inputs))
+        return fail(what + "aliases something that is not an input");
+    }
+    return {};
+  }
+
+  Status checkImages() {
+    for (const Image &image : plan.images) {
+      if (image.kind != "cpu-flat" && image.kind != "cubin" &&
+          image.kind != "ptx")
+        return fail("an image is of unknown kind '" + image.kind + "'");
+      if (image.digest != digestOf(image.bytes))
+        return fail("an image does not have the digest it states");
+    }
+    return {};
+  }
+
+  Status checkLaunches() {
+    std::set<std::string> names;
+    for (const Launch &launch : plan.launches) {
+      std::string what = "kernel '" + launch.kernel + "' ";
+      if (launch.kernel.empty() || !names.insert(launch.kernel).second)
+        return fail(what + "has no name of its own");
+      if (launch.image < 0 ||
+          static_cast<size_t>(launch.image) >= plan.images.size())
+        return fail(what + "names an image that is not there");
+      const Image &image = plan.images[launch.image];
+      bool cpu = image.kind == "cpu-flat";
+      if (cpu && (launch.entryOffset < 0 ||
+                  static_cast<size_t>(launch.entryOffset) >=
+                      image.bytes.size()))
+        return fail(what + "starts outside its image");
+      if (!cpu && launch.entry.empty())
+        return fail(what + "has no entry name");
+      if (launch.scratchBytes < 0 || launch.scratchBytes > kMaxScratch ||
+          launch.blockThreads < 1 || launch.blockThreads > 1024)
+        return fail(what + "has a malformed scratch or block size");
+      if (launch.args.size() > kMaxEntries || launch.ops.size() > kMaxEntries)
+        return fail(what + "has too many arguments");
+      if (!good(launch.grid) || !good(launch.flops) || !good(launch.bytes))
+        return fail(what + "has a malformed expression");
+      for (const Arg &arg : launch.args)
+        if (!good(arg))
+          return fail(what + "has a malformed argument");
+    }
+    return {};
+  }
+
+  bool good(const Arg &arg) const {
+    if (arg.kind > Arg::Size || !good(arg.size))
+      return false;
+    if (arg.kind == Arg::Size)
+      return arg.buffer == -1 && arg.axis == 0;
+    if (arg.buffer < 0 ||
+        static_cast<size_t>(arg.buffer) >= plan.buffers.size())
+      return false;
+    size_t rank = plan.buffers[arg.buffer].shape.size();
+    return arg.kind == Arg::Address
+               ? arg.axis == 0
+               : arg.axis >= 0 && static_cast<size_t>(arg.axis) < rank;
+  }
+
+  const Plan &plan;
+  const std::string &where;
+};
+
+} // namespace
+
+int64_t Plan::countOf(BufferKind kind) const {
+  int64_t count = 0;
+  for (const Buffer &buffer : buffers)
+    count += buffer.kind == kind;
+  return count;
+}
+
+Status validate(const Plan &plan, const std::string &where) {
+  return Validator(plan, where).run();
+}
+
+} // namespace azulejo::plan
