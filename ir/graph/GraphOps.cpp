@@ -28,9 +28,17 @@ static LogicalResult report(Operation *op, const Error &error) {
   return op->emitError() << diagnosticText(error);
 }
 
-/// Attributes must be complete and of the op set's kinds.
+/// Attributes must be complete and of the op set's kinds. A plain name that
+/// the op does not have is most likely misspelt; notes of passes carry the
+/// prefix of a dialect.
 static FailureOr<opset::AttrMap> checkedAttrs(Operation *op,
                                               const opset::OpSpec &spec) {
+  for (NamedAttribute extra : op->getDiscardableAttrs())
+    if (extra.getName() != kLabelAttr && !extra.getName().strref().contains('.'))
+      return report(op, makeError(ErrorCode::InvalidGraph, whereOf(op),
+                                  "unknown attribute '" +
+                                      extra.getName().str() + "'",
+                                  spec.name + ".attrs"));
   opset::AttrMap attrs;
   for (const opset::AttrSpec &attr : spec.attrs) {
     Attribute value = op->getAttr(attr.name);

@@ -23,6 +23,8 @@ std::optional<opset::DType> graphir::toDType(Type element) {
     return DType::F16;
   if (element.isBF16())
     return DType::BF16;
+  if (element.isF64())
+    return DType::F64;
   if (isa<Float8E4M3FNType>(element))
     return DType::F8E4M3;
   if (isa<Float8E5M2Type>(element))
@@ -103,7 +105,7 @@ Result<opset::TensorType> graphir::checkedOpset(Type type) {
   if (!tensor)
     return invalid("must be a ranked tensor", "graph.type");
   std::optional<opset::DType> dtype = toDType(tensor.getElementType());
-  if (!dtype)
+  if (!dtype || *dtype == opset::DType::F64)
     return invalid("the element type is none of f32, f16, bf16, f8E4M3FN, "
                    "f8E5M2, i1, i8, i32, i64",
                    "graph.dtype");

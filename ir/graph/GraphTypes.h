@@ -17,7 +17,8 @@
 
 namespace azulejo::graphir {
 
-/// Nullopt for a type that no DType stands for.
+/// Nullopt for a type that no DType stands for. f64 is known, so that rules
+/// can refuse it, but no tensor may hold it.
 std::optional<opset::DType> toDType(mlir::Type element);
 mlir::Type fromDType(mlir::MLIRContext *context, opset::DType dtype);
 

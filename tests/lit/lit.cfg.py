@@ -1,0 +1,25 @@
+# Configuration of azulejo's lit tests; loaded from the build tree's site file.
+import os
+
+import lit.formats
+
+config.name = "azulejo"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.azulejo_binary, "tests", "lit")
+
+# Only the tools of this build and of the pinned LLVM are found, never others
+# of the same name; the system's path follows for the shell's own commands.
+config.environment["PATH"] = os.pathsep.join(
+    [config.azulejo_tools, config.llvm_tools, os.environ.get("PATH", "")])
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope"
+config.environment["LC_ALL"] = "C"
+
+# A test that needs a tool says "REQUIRES: tool-<name>".
+for tool in ("azulejo-opt", "azulejo", "azulejo-graph-text"):
+    if os.access(os.path.join(config.azulejo_tools, tool), os.X_OK):
+        config.available_features.add("tool-" + tool)
+
+config.substitutions.append(("%source", config.azulejo_source))
