@@ -4,18 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "Safetensors.h"
 
-#include "Json.h"
+#include "../json/Json.h"
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace minilm {
 
@@ -248,46 +242,6 @@ template <typename T> T loadAt(const StoredTensor &tensor, int64_t index) {
 }
 
 } // namespace
-
-Result<MappedFile> MappedFile::open(const std::string &path) {
-  auto failure = [&](const char *what) {
-    return makeError(ErrorCode::InvalidArgument, path,
-                     std::string(what) + ": " + std::strerror(errno), "file",
-                     "check the path and its permissions");
-  };
-  // O_NONBLOCK: opening a pipe that nobody writes to must not hang.
-  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0)
-    return failure("cannot open");
-  struct stat info;
-  bool known = fstat(descriptor, &info) == 0;
-  if (!known || !S_ISREG(info.st_mode)) {
-    if (known)
-      errno = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
-    Error error = failure("not a regular file");
-    ::close(descriptor);
-    return error;
-  }
-  MappedFile file;
-  if (info.st_size > 0) {
-    void *base = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ,
-                      MAP_PRIVATE, descriptor, 0);
-    if (base == MAP_FAILED) {
-      Error error = failure("cannot map");
-      ::close(descriptor);
-      return error;
-    }
-    file.base = static_cast<const std::byte *>(base);
-    file.size = static_cast<size_t>(info.st_size);
-  }
-  ::close(descriptor);
-  return file;
-}
-
-MappedFile::~MappedFile() {
-  if (base)
-    munmap(const_cast<std::byte *>(base), size);
-}
 
 int64_t StoredTensor::elementCount() const {
   return static_cast<int64_t>(bytes.size()) / elementBytes;

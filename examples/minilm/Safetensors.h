@@ -25,6 +25,8 @@
 #ifndef AZULEJO_EXAMPLES_MINILM_SAFETENSORS_H
 #define AZULEJO_EXAMPLES_MINILM_SAFETENSORS_H
 
+#include "MappedFile.h"
+
 #include "azulejo/DType.h"
 #include "azulejo/Error.h"
 
@@ -39,32 +41,6 @@
 #include <vector>
 
 namespace minilm {
-
-/// A file mapped read-only for as long as this object lives. The file must not
-/// be cut short meanwhile: that is the one thing a mapping cannot check.
-class MappedFile {
-public:
-  static azulejo::Result<MappedFile> open(const std::string &path);
-  MappedFile() = default;
-  MappedFile(MappedFile &&other) noexcept
-      : base(std::exchange(other.base, nullptr)),
-        size(std::exchange(other.size, 0)) {}
-  MappedFile &operator=(MappedFile &&other) noexcept {
-    std::swap(base, other.base);
-    std::swap(size, other.size);
-    return *this;
-  }
-  ~MappedFile();
-
-  std::span<const std::byte> bytes() const { return {base, size}; }
-  std::string_view text() const {
-    return {reinterpret_cast<const char *>(base), size};
-  }
-
-private:
-  const std::byte *base = nullptr;
-  size_t size = 0;
-};
 
 /// One tensor of a file: a view that dies with the file.
 struct StoredTensor {

@@ -1,29 +1,17 @@
-//===- Unicode.h - UTF-8 and the folding of the uncased tokenizer -*- C++ -*-=//
+//===- Unicode.h - how the uncased tokenizer sees characters -----*- C++ -*-===//
 //
-// The little of Unicode that an uncased BERT tokenizer needs: decoding and
-// encoding UTF-8, which characters separate words, and what "lower case without
-// accents" means for one character. The tables are generated, see
-// make_unicode_tables.py.
+// The little of Unicode that an uncased BERT tokenizer needs: which characters
+// separate words, and what "lower case without accents" means for one
+// character. The tables are generated, see make_unicode_tables.py.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #ifndef AZULEJO_EXAMPLES_MINILM_UNICODE_H
 #define AZULEJO_EXAMPLES_MINILM_UNICODE_H
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 
 namespace minilm {
-
-/// Decodes the character that starts at `at` (inside `text`) and moves `at`
-/// past it. Malformed input (overlong, surrogate, cut off, above U+10FFFF)
-/// gives nullopt and moves `at` by one byte.
-std::optional<char32_t> decodeUtf8(std::string_view text, size_t &at);
-
-void appendUtf8(char32_t c, std::string &into);
 
 /// White space: separates words and is dropped.
 bool isSpace(char32_t c);

@@ -4,7 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "WordPiece.h"
 
-#include "Safetensors.h"
+#include "../json/Utf8.h"
+#include "MappedFile.h"
 #include "Unicode.h"
 
 #include <algorithm>
@@ -78,7 +79,7 @@ void WordPiece::encodeWord(const std::u32string &word,
   std::vector<size_t> boundary; // byte offset of each character, and the end
   for (char32_t c : word) {
     boundary.push_back(bytes.size());
-    appendUtf8(c, bytes);
+    json::appendUtf8(c, bytes);
   }
   boundary.push_back(bytes.size());
 
@@ -113,7 +114,7 @@ void WordPiece::encodePlain(std::string_view text,
     word.clear();
   };
   for (size_t at = 0; at < text.size();) {
-    std::optional<char32_t> c = decodeUtf8(text, at);
+    std::optional<char32_t> c = json::decodeUtf8(text, at);
     if (!c)
       continue;
     if (isSpace(*c)) {

@@ -2,13 +2,13 @@
 //
 // Feeds arbitrary bytes to the reader of examples/minilm. A file that is
 // accepted must keep its word: every view lies inside the input, tensors tile
-// the data, and every byte of every view can be read. The same bytes also go
-// through the JSON reader alone, because a header's length seldom survives
+// the data, and every byte of every view can be read. The same bytes are also
+// tried as a header whose length is right, because the length seldom survives
 // mutation.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "examples/minilm/Json.h"
+#include "examples/json/Utf8.h"
 #include "examples/minilm/Safetensors.h"
 
 #include <cstdint>

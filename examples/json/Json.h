@@ -1,7 +1,7 @@
 //===- Json.h - a small strict JSON reader -----------------------*- C++ -*-===//
 //
-// Reads the three JSON texts that the example meets: a safetensors header, a
-// model's config.json and a list of sentences. Input is hostile until proven
+// Reads the JSON that the examples meet: a safetensors header, a model's
+// config.json, a list of sentences, explain data. Input is hostile until proven
 // otherwise, so the reader takes exactly RFC 8259 and nothing more: no
 // comments, no trailing commas, no NaN, no leading zeros, valid UTF-8 only,
 // paired surrogates only, and no name twice in one object. Depth and the
@@ -9,8 +9,8 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#ifndef AZULEJO_EXAMPLES_MINILM_JSON_H
-#define AZULEJO_EXAMPLES_MINILM_JSON_H
+#ifndef AZULEJO_EXAMPLES_JSON_JSON_H
+#define AZULEJO_EXAMPLES_JSON_JSON_H
 
 #include "azulejo/Error.h"
 
@@ -24,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-namespace minilm::json {
+namespace json {
 
 class Value;
 struct Member;
@@ -84,10 +84,6 @@ struct Limits {
 azulejo::Result<Value> parse(std::string_view text, const std::string &where,
                              const Limits &limits = {});
 
-/// Whether the bytes are well-formed UTF-8 (no overlong forms, no surrogates,
-/// nothing above U+10FFFF).
-bool isUtf8(std::string_view bytes);
+} // namespace json
 
-} // namespace minilm::json
-
-#endif // AZULEJO_EXAMPLES_MINILM_JSON_H
+#endif // AZULEJO_EXAMPLES_JSON_JSON_H

@@ -4,13 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "Json.h"
 
-#include "Unicode.h"
+#include "Utf8.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-namespace minilm::json {
+namespace json {
 
 using azulejo::Error;
 using azulejo::ErrorCode;
@@ -57,14 +57,6 @@ const Value *Value::member(std::string_view name) const {
       if (member.name == name)
         return &member.value;
   return nullptr;
-}
-
-bool isUtf8(std::string_view bytes) {
-  size_t at = 0;
-  while (at < bytes.size())
-    if (!decodeUtf8(bytes, at))
-      return false;
-  return true;
 }
 
 namespace {
@@ -354,4 +346,4 @@ Result<Value> parse(std::string_view text, const std::string &where,
   return Parser(text, where, limits).parseDocument();
 }
 
-} // namespace minilm::json
+} // namespace json
