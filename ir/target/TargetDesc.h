@@ -1,5 +1,4 @@
-//===- TargetDesc.h - what a device can do, as plain facts -------*- C++
-//-*-===//
+//===- TargetDesc.h - what a device can do, as plain facts ------*- C++ -*-===//
 //
 // Passes, schedules and `explain` ask a TargetDesc for features and limits by
 // name; none of them compares an architecture number. Known devices are rows

@@ -24,7 +24,7 @@ RULES = [
      "take it as an option; frontend/api/Environment.cpp fills options in"),
     ("a global option", r"\bcl::(?:opt|list|bits)\b", (),
      "make it a field of an options struct, so that it is in the cache key"),
-    ("a fatal error", r"\breport_fatal_\w*error\s*\(|\bllvm_unreachable\s*\("
+    ("a fatal error", r"\breport_fatal_\w*error\s*\("
      r"|\b(?:std::)?(?:abort|exit|_exit|terminate)\s*\(\)?", (),
      "return an Error; assert is for our own invariants"),
     ("fork", r"(?<![\w.>:])fork\s*\(\s*\)", (), "use posix_spawn"),

@@ -27,8 +27,9 @@ def main():
     for name in tree.files(".cpp"):
         folder, found = listed(name, lists)
         if not found and not tree.exempt("sources", name):
-            where = f"{folder}/CMakeLists.txt" if folder else "no CMakeLists"
-            tree.fail(name, 1, f"not built: {where} does not name it",
+            why = f"{folder}/CMakeLists.txt does not name it" if folder \
+                else "no folder above it has a CMakeLists.txt"
+            tree.fail(name, 1, f"not built: {why}",
                       "add it to SOURCES, or delete it")
     tree.finish("sources")
 
