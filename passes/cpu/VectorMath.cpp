@@ -26,7 +26,7 @@ constexpr float kExp2Tail[] = {
 };
 
 // [-0.5003, 0.5003], error 9.4e-08
-constexpr float kSoftmaxExp2Tail[] = {
+constexpr float kExp2ShortTail[] = {
     0.00132690056f, 0.00967131369f, 0.0555071235f, 0.240222469f, 0.693147004f,
 };
 
@@ -163,17 +163,17 @@ Value emitLog(LaneMath &l, Value x) {
 }
 
 /// sin(x + quarterTurns pi / 2).
-Value emitSinus(LaneMath &l, Value x, int quarterTurns) {
-  // x = k pi / 2 + r. No f32 lies so near a multiple of pi / 2 that 106 bits of
-  // it, applied in f64, would lose accuracy, up to where k stops being exact.
+Value emitSinCos(LaneMath &l, Value x, int quarterTurns) {
+  // x = k pi / 2 + r. No f32 lies so near a multiple of pi / 2 that pi / 2 in
+  // two f64 would be too coarse. From about 2^40 on, the error of 2 / pi begins
+  // to show in k, so that r leaves the interval of the fit.
   Value wide = l.widen(x), magic = l.f64(kRoundWide);
   Value sum = l.fma(wide, l.f64(0.63661977236758138), magic);
   Value k = l.sub(sum, magic);
   Value rest = l.fma(k, l.f64(-1.5707963267948966), wide);
   rest = l.fma(k, l.f64(-6.123233995736766e-17), rest);
-  // Beyond that, keeps the result in [-1, 1]. An infinity is NaN by now.
-  Value r =
-      l.atLeast(l.f32(-0.7854f), l.atMost(l.f32(0.7854f), l.narrow(rest)));
+  // Keeps the result in [-1, 1] then. An infinity is NaN by now.
+  Value r = l.atLeast(l.f32(-0.8f), l.atMost(l.f32(0.8f), l.narrow(rest)));
   Value quarter = l.lowHalf(l.bits(sum));
   if (quarterTurns != 0)
     quarter = l.addInt(quarter, l.i32(quarterTurns));
@@ -218,7 +218,7 @@ Value emitErf(LaneMath &l, Value x) {
   Value magic = l.f32(kRoundBiased);
   Value sum = l.add(h, magic);
   Value f = l.sub(h, l.sub(sum, magic));
-  Value p = exp2Near(l, f, kSoftmaxExp2Tail);
+  Value p = exp2Near(l, f, kExp2ShortTail);
   Value large = l.sub(l.f32(1), l.mul(p, powerOfTwo(l, sum)));
   return l.copySign(l.select(l.less(a, l.f32(1)), small, large), x);
 }
@@ -240,10 +240,10 @@ Value emitLog2Wide(LaneMath &l, Value a) {
 
 Value emitPow(LaneMath &l, Value x, Value y) {
   Value zero = l.f32(0), inf = l.f32(kInf), one = l.f32(1);
-  Value a = l.abs(x);
-  Value log = emitLog2Wide(l, l.widen(a));
+  Value a = l.abs(x), wide = l.widen(a);
+  Value log = emitLog2Wide(l, wide);
   // Infinity and NaN pass through as their own logarithms.
-  log = l.select(l.less(a, inf), log, l.widen(a));
+  log = l.select(l.less(a, inf), log, wide);
   log = l.select(l.equal(a, zero), l.f64(-kInf), log);
 
   // An infinite y acts as a huge one: (-1)^inf is 1 and not inf * 0.
@@ -282,7 +282,7 @@ Value emitSoftmaxExp2(OpBuilder &b, Location loc, Value x) {
   Value magic = l.f32(kRoundBiased);
   Value sum = l.add(x, magic);
   Value f = l.sub(x, l.sub(sum, magic));
-  Value p = exp2Near(l, f, kSoftmaxExp2Tail);
+  Value p = exp2Near(l, f, kExp2ShortTail);
   // From -126 on, p 2^k is normal. A NaN in p survives the product.
   p = l.mul(p, powerOfTwo(l, sum));
   return l.select(l.less(x, l.f32(-126)), l.f32(0), p);
@@ -302,9 +302,9 @@ Value expandMath(OpBuilder &b, Location loc, Operation *op,
   if (isa<math::LogOp>(op))
     return emitLog(l, x);
   if (isa<math::SinOp>(op))
-    return emitSinus(l, x, 0);
+    return emitSinCos(l, x, 0);
   if (isa<math::CosOp>(op))
-    return emitSinus(l, x, 1);
+    return emitSinCos(l, x, 1);
   if (isa<math::TanhOp>(op))
     return emitTanh(l, x);
   if (isa<math::ErfOp>(op))

@@ -6,21 +6,20 @@
 // scalars and on f32 vectors of any length, branch-free, so that one lane costs
 // the same as sixteen.
 //
-// What is promised, in ULP of the correctly rounded f32 result:
+// What is promised, as the distance in ULP from the correctly rounded f32:
 //
-//   exp, exp2, log, tanh, erf, sin, cos, powf   <= 2 (measured: <= 1)
+//   exp, exp2, log, tanh, erf, sin, cos, powf   <= 2 (1 is what tests measure)
 //   rsqrt                                       <= 1
 //
-// sin and cos keep their bound for |x| <= 2^20; up to 2^31 their absolute error
-// stays below 1e-6; beyond that the result is only finite and in [-1, 1]. They
-// are NaN for an infinity.
+// sin and cos keep this for |x| <= 2^40; beyond that their result is only some
+// number in [-1, 1]. They are NaN for an infinity.
 //
 // NaN in gives NaN out; infinities, signed zeros, subnormal arguments and
 // subnormal results are right, and powf follows IEEE 754's pow (pow(x, 0) and
 // pow(1, y) are 1 even for NaN). The one exception is emitSoftmaxExp2.
 //
-// The emitted ops come from arith and math (absf, copysign, fma, floor,
-// roundeven, sqrt), all of which the LLVM backend turns into instructions. No
+// The emitted ops come from arith and math (absf, copysign, fma, floor, sqrt),
+// all of which become instructions on a target that has FMA. No
 // fast-math flag is set, and none may be added later: argument reductions rely
 // on exact roundings. No conversion to integers ever sees a NaN or a value that
 // is out of range, which would be poison.
@@ -46,8 +45,8 @@ mlir::Value expandMath(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::Operation *op, mlir::ValueRange operands);
 
 /// 2^x for x <= 0, as softmax needs it: exactly 0 below -126, NaN for NaN, and
-/// never a subnormal. It costs fewer operations than exp2, and its error is
-/// below 2 ULP. Results for x > 0 are right up to x = 127.
+/// never a subnormal. It costs fewer operations than exp2 and stays within 2
+/// ULP of the correctly rounded result, which also holds for 0 < x <= 127.
 mlir::Value emitSoftmaxExp2(mlir::OpBuilder &b, mlir::Location loc,
                             mlir::Value x);
 

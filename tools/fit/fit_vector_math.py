@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of passes/cpu/VectorMath.cpp and its sisters.
+"""Fits the polynomials of passes/cpu/VectorMath.cpp.
 
 Usage: fit_vector_math.py            (needs numpy and mpmath)
 
@@ -90,7 +90,7 @@ def exp_tables():
     def exp2_weight(f):
         return abs(f) / mp.power(2, f)
     fit("kExp2Tail", exp2_tail, -half, half, 5, exp2_weight)
-    fit("kSoftmaxExp2Tail", exp2_tail, -half, half, 4, exp2_weight)
+    fit("kExp2ShortTail", exp2_tail, -half, half, 4, exp2_weight)
     # e^f = 1 + f + f^2 q(f).
     r = float(LN2 / 2) * 1.0006
     fit("kExpTail", lambda f: (mp.expm1(f) - f) / f**2, -r, r, 4,
