@@ -22,9 +22,10 @@ def files(*suffixes):
                                  capture_output=True, check=True).stdout
         names = listing.decode().split("\0")
     except (OSError, subprocess.CalledProcessError):
-        names = [path.relative_to(ROOT).as_posix()
-                 for path in ROOT.rglob("*")
-                 if ".git" not in path.parts and "build" not in path.parts]
+        paths = [path.relative_to(ROOT) for path in ROOT.rglob("*")]
+        names = [path.as_posix() for path in paths
+                 if path.parts[0] not in (".git", "build")
+                 and "__pycache__" not in path.parts]
     return sorted(name for name in names
                   if name and (ROOT / name).is_file()
                   and (not suffixes or name.endswith(suffixes)))
