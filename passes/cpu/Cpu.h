@@ -8,7 +8,7 @@
 #include "ir/target/TargetDesc.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Pass/Pass.h"
 
 namespace azulejo::cpu {
 
