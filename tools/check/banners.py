@@ -22,18 +22,25 @@ def fit(first):
     mark = "*- C++ -*-" if "C++" in match.group(2) else ""
     head = match.group(1).rstrip("- ")
     dashes = 80 - len(head) - 1 - len(mark) - len("===//")
-    return f"{head} {'-' * dashes}{mark}===//" if dashes > 0 else first
+    if dashes < 1:  # a long description leaves no room for the mark
+        dashes, mark = dashes + len(mark), ""
+    return f"{head} {'-' * dashes}{mark}===//" if dashes >= 0 else first
 
 
 def check_banner(name, lines, fix):
     base = name.rpartition("/")[2]
     first = lines[0] if lines else ""
+    if fix and first.endswith("*- C++") and lines[1] == "//-*-===//":
+        # The formatter wrapped a banner that was too wide.
+        first += " -*-===//"
+        lines[:2] = [first]
     if fix and fit(first) != first:
         lines[0] = first = fit(first)
         (tree.ROOT / name).write_text("\n".join(lines) + "\n",
                                       encoding="utf-8")
-    if not re.match(rf"//===- (?:[\w/.-]*/)?{re.escape(base)} - ", first) or \
-            not first.endswith("===//"):
+    # C headers have a block comment, since C89 has no other.
+    if not re.match(rf"(?://|/\*)===- (?:[\w/.-]*/)?{re.escape(base)} - ",
+                    first) or not re.search(r"===(//|\*\\)$", first):
         tree.fail(name, 1, "no banner",
                   f"//===- {base} - what it is ---===//, 80 columns")
     elif len(first) != 80:
