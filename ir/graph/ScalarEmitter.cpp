@@ -147,7 +147,7 @@ Value ScalarEmitter::compare(StringRef predicate, Value a, Value b) {
   return arith::CmpIOp::create(builder, loc, code, a, b);
 }
 
-/// The nearest integer of `width` bits to an integral double.
+/// As graph.cast to an integer of `width` bits; NaN bounds were refused.
 static int64_t saturate(double value, unsigned width) {
   double limit = std::ldexp(1.0, static_cast<int>(width) - 1);
   int64_t greatest = static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1);
@@ -162,8 +162,8 @@ Value ScalarEmitter::clamp(Value x, double low, double high) {
   if (holdsFloat(x))
     return min(max(x, constant(x, low)), constant(x, high));
   unsigned width = getElementTypeOrSelf(x).getIntOrFloatBitWidth();
-  return min(max(x, constant(x, saturate(std::ceil(low), width))),
-             constant(x, saturate(std::floor(high), width)));
+  return min(max(x, constant(x, saturate(low, width))),
+             constant(x, saturate(high, width)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,20 +175,25 @@ Value ScalarEmitter::sigmoid(Value x) {
   return op<arith::DivFOp>(one, add(one, exp(neg(x))));
 }
 
-Value ScalarEmitter::gelu(Value x, Value inner) {
-  Value half = mul(x, constant(x, 0.5));
-  return zeroAtMinusInfinity(x, mul(half, add(inner, constant(x, 1.0))));
+Value ScalarEmitter::silu(Value x) { return gated(x, sigmoid(x)); }
+
+Value ScalarEmitter::geluErf(Value x) {
+  Value scaled = mul(x, constant(x, 0.70710678118654752));
+  Value sum = add(op<math::ErfOp>(scaled), constant(x, 1.0));
+  return gated(x, mul(sum, constant(x, 0.5)));
 }
 
-Value ScalarEmitter::geluTanhInner(Value x) {
+Value ScalarEmitter::geluTanh(Value x) {
   Value cube = mul(mul(x, x), x);
   Value sum = add(x, mul(cube, constant(x, 0.044715)));
-  return mul(sum, constant(x, 0.79788456080286536));
+  // (1 + tanh(u)) / 2 is sigmoid(2 u), which does not cancel for negative u.
+  return gated(x, sigmoid(mul(sum, constant(x, 2 * 0.79788456080286536))));
 }
 
-Value ScalarEmitter::zeroAtMinusInfinity(Value x, Value y) {
+Value ScalarEmitter::gated(Value x, Value gate) {
+  Value y = mul(x, gate);
   Value bottom = constant(x, -std::numeric_limits<double>::infinity());
-  return select(compare("eq", x, bottom), constant(y, 0.0), y);
+  return select(compare("eq", x, bottom), constant(y, -0.0), y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,6 +224,13 @@ Value ScalarEmitter::roundToFloat(Value x, FloatType to) {
   Value wide = holdsFloat(x) ? x : convert(x, f32);
   if (to.isF32())
     return wide;
+  // The fp8 types saturate: a lowering must not have to decide whether
+  // overflow gives infinity or NaN.
+  if (to.getWidth() == 8) {
+    double limit =
+        APFloat::getLargest(to.getFloatSemantics()).convertToDouble();
+    wide = clamp(wide, -limit, limit);
+  }
   Value narrow = op<arith::TruncFOp>(shapedLike(x, to), wide);
   return op<arith::ExtFOp>(shapedLike(x, f32), narrow);
 }

@@ -64,11 +64,9 @@ public:
 
   /// 1 / (1 + exp(-x)): exp overflows to infinity, which gives 0.
   Value sigmoid(Value x);
-  /// 0.5 * x * (1 + inner), and 0 at negative infinity, where the product
-  /// would be infinity times zero.
-  Value gelu(Value x, Value inner);
-  Value geluTanhInner(Value x);
-  Value zeroAtMinusInfinity(Value x, Value y);
+  Value silu(Value x);
+  Value geluErf(Value x);
+  Value geluTanh(Value x);
 
   /// To another compute type, as arithmetic promotes: int to float, i1 as 0
   /// or 1, wider integers by sign.
@@ -77,6 +75,9 @@ public:
   Value cast(Value x, mlir::Type to);
 
 private:
+  /// x * gate, and -0.0, the limit, at negative infinity, where the product
+  /// would be infinity times zero.
+  Value gated(Value x, Value gate);
   mlir::Type shapedLike(Value x, mlir::Type element);
   Value roundToFloat(Value x, mlir::FloatType to);
   Value truncateToInt(Value x, unsigned width, mlir::Type element);

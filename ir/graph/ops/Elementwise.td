@@ -106,15 +106,14 @@ def Graph_TanhOp : Graph_FloatUnaryOp<"tanh", "Hyperbolic tangent", [{
 def Graph_SigmoidOp : Graph_FloatUnaryOp<"sigmoid", "1 / (1 + exp(-x))", [{
   return s.sigmoid(x[0]); }]>;
 def Graph_SiluOp : Graph_FloatUnaryOp<"silu",
-    "x * sigmoid(x); 0 at negative infinity", [{
-  return s.zeroAtMinusInfinity(x[0], s.mul(x[0], s.sigmoid(x[0]))); }]>;
+    "x * sigmoid(x); -0.0 at negative infinity", [{
+  return s.silu(x[0]); }]>;
 def Graph_GeluErfOp : Graph_FloatUnaryOp<"gelu_erf",
-    "0.5 x (1 + erf(x / sqrt(2))); 0 at negative infinity", [{
-  return s.gelu(x[0], s.op<::mlir::math::ErfOp>(
-      s.mul(x[0], s.constant(x[0], 0.70710678118654752)))); }]>;
+    "0.5 x (1 + erf(x / sqrt(2))); -0.0 at negative infinity", [{
+  return s.geluErf(x[0]); }]>;
 def Graph_GeluTanhOp : Graph_FloatUnaryOp<"gelu_tanh",
     "0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))", [{
-  return s.gelu(x[0], s.op<::mlir::math::TanhOp>(s.geluTanhInner(x[0]))); }]>;
+  return s.geluTanh(x[0]); }]>;
 
 def Graph_NegOp : Graph_NumberUnaryOp<"neg", "-x", [{ return s.neg(x[0]); }]>;
 def Graph_AbsOp : Graph_NumberUnaryOp<"abs", "Magnitude", [{
@@ -183,7 +182,7 @@ def Graph_ClampOp : Graph_NumberUnaryOp<"clamp",
   return s.clamp(x[0], getLow().convertToDouble(),
                  getHigh().convertToDouble()); }]> {
   let description = [{
-    On integers the bounds are narrowed to the integers between them.
+    On integers the bounds are cast to the element type first.
 
     Constraints:
     * C2: the element type is no storage-only type (i8, fp8).
@@ -198,8 +197,8 @@ def Graph_CastOp : Graph_UnaryOp<"cast", "Converts the element type", [{
   return s.cast(x[0], getDtype()); }]> {
   let description = [{
     To a narrower float it rounds to nearest even. From a float to an integer
-    it truncates towards zero, saturates, and gives 0 for NaN. To i1 it asks
-    whether the value differs from zero.
+    it truncates towards zero, saturates, and gives 0 for NaN. Integers wrap.
+    The fp8 types saturate. To i1 it asks whether the value differs from zero.
 
     Constraints:
     * C2: f64 is neither source nor target.

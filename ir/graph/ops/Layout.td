@@ -90,7 +90,7 @@ def Graph_ConcatOp : Graph_Op<"concat"> {
 def Graph_GatherOp : Graph_Op<"gather"> {
   let summary = "Picks slices of a table by index";
   let description = [{
-    Indices are clamped to the table.
+    An id outside the table gives 0.
 
     Constraints:
     * C1: axis is within the table's rank.
@@ -104,6 +104,7 @@ def Graph_CacheUpdateOp : Graph_Op<"cache_update"> {
   let summary = "A cache with an update written at a position";
   let description = [{
     The result is the cache after the write; it may share the cache's storage.
+    Rows before the start or beyond the end of the cache are dropped.
 
     Constraints:
     * C1: axis is within the cache's rank.
