@@ -8,8 +8,9 @@
 //
 // What is promised, as the distance in ULP from the correctly rounded f32:
 //
-//   exp, exp2, log, tanh, erf, sin, cos, powf   <= 2 (1 is what tests measure)
-//   rsqrt                                       <= 1
+//   exp, exp2, log, tanh, erf, powf   <= 2 (tests hold them to 1)
+//   sin, cos                          <= 2
+//   rsqrt                             <= 1
 //
 // sin and cos keep this for |x| <= 2^40; beyond that their result is only some
 // number in [-1, 1]. They are NaN for an infinity.
