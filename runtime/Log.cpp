@@ -31,6 +31,12 @@ void setLog(LogSink sink, void *user, LogLevel level) {
   state().level = level;
 }
 
+void setDefaultLogLevel(LogLevel level) {
+  std::lock_guard<std::mutex> lock(state().mutex);
+  if (!state().sink)
+    state().level = level;
+}
+
 void log(LogLevel level, const std::string &message) {
   LogSink sink;
   void *user;

@@ -17,6 +17,8 @@ using LogSink = void (*)(void *user, int level, const char *message);
 /// Replaces the sink; null restores stderr. Messages above `level` are
 /// dropped. The change holds for messages that start after it.
 void setLog(LogSink sink, void *user, LogLevel level);
+/// The level of the standard sink; does nothing while another sink is set.
+void setDefaultLogLevel(LogLevel level);
 void log(LogLevel level, const std::string &message);
 
 } // namespace azulejo::runtime

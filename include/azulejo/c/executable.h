@@ -29,6 +29,11 @@ AZ_API az_status az_executable_save(const az_executable *executable,
 AZ_API az_status az_executable_save_file(const az_executable *executable,
                                          const char *path, az_error **error);
 
+/* Whether this machine can run it; a plan for another kind of machine can be
+ * loaded, shown and saved all the same. */
+AZ_API az_status az_executable_check(const az_executable *executable,
+                                     az_error **error);
+
 /* Bindings: inputs in graph order, then outputs. */
 typedef struct az_binding_info {
   size_t size;

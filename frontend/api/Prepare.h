@@ -1,0 +1,24 @@
+//===- Prepare.h - executables from plans ------------------------*- C++ -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_API_PREPARE_H
+#define AZULEJO_FRONTEND_API_PREPARE_H
+
+#include "frontend/api/Handles.h"
+
+namespace azulejo::api {
+
+/// Loads the plan's images on this machine. A plan for another kind of machine
+/// gives an executable that can be shown and saved but not run; with
+/// `mustRun`, that is an error at once.
+Result<std::unique_ptr<az_executable>>
+prepareExecutable(plan::Plan plan, az_pool *pool, bool mustRun);
+
+/// A full struct of options: the caller's fields over the defaults.
+Result<az_compile_options> optionsOf(const az_compile_options *given,
+                                     const char *where);
+
+} // namespace azulejo::api
+
+#endif // AZULEJO_FRONTEND_API_PREPARE_H
