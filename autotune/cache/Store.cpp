@@ -65,12 +65,15 @@ void Store::State::noteRejected(Error error) {
     options.log(error);
 }
 
-void Store::State::noteRead(const Tree &tree, const FilePath &file, int code) {
+bool Store::State::noteRead(const Tree &tree, const FilePath &file, int code) {
   std::string where = nameOf(tree, file);
-  if (code == kInsecure || code == -EFBIG)
+  bool refused = code == kInsecure || code == -EFBIG;
+  bool trouble = !refused && code != -ENOENT;
+  if (refused)
     noteRejected(rejected(where, describeFailure(code)));
-  else if (code != -ENOENT)
+  if (trouble)
     noteEnvironment(where, code);
+  return trouble;
 }
 
 std::string Store::State::nameOf(const Tree &tree, const FilePath &file) const {
@@ -93,12 +96,14 @@ bool Store::State::isDiscarded(const Key &key) const {
 }
 
 std::optional<Entry> Store::State::readEntry(Tree &tree, const Key &key,
-                                             bool touch) {
+                                             bool touch, bool *troubled) {
   FilePath file = entryPath(key.device, kindName(key.kind), key.hex);
   std::string bytes;
   int code = tree.read(file, kMaxEntryBytes, bytes, touchAfterNs(tree, touch));
   if (code < 0) {
-    noteRead(tree, file, code);
+    bool trouble = noteRead(tree, file, code);
+    if (troubled)
+      *troubled = trouble;
     return std::nullopt;
   }
   std::string where = nameOf(tree, file);
@@ -142,8 +147,9 @@ std::optional<std::string> Store::State::readBlob(Tree &tree,
   return bytes;
 }
 
-TuningEntry Store::State::readTuning(Tree &tree, const Key &key, bool touch) {
-  std::optional<Entry> entry = readEntry(tree, key, touch);
+TuningEntry Store::State::readTuning(Tree &tree, const Key &key, bool touch,
+                                     bool *troubled) {
+  std::optional<Entry> entry = readEntry(tree, key, touch, troubled);
   if (!entry)
     return {};
   FilePath file = entryPath(key.device, kindName(key.kind), key.hex);
@@ -215,12 +221,15 @@ bool Store::State::publishTrials(const Key &key, const TuningEntry &added) {
     if (!isUnsupportedLock(code))
       return false;
   }
-  TuningEntry present = readTuning(*root, key, false);
+  bool troubled = false;
+  TuningEntry present = readTuning(*root, key, false, &troubled);
   TuningEntry merged = present;
   merged.merge(added);
-  bool good = true;
+  // What cannot be read now must not be overwritten: it holds the trials of
+  // others.
+  bool good = !troubled;
   int64_t grownBy = 0;
-  if (!(merged == present)) {
+  if (good && !(merged == present)) {
     FilePath file = entryPath(key.device, kindName(key.kind), key.hex);
     std::string entry = encodeEntry(key, encodeTuning(merged));
     good = static_cast<int64_t>(entry.size()) <= kMaxEntryBytes;

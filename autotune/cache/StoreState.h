@@ -42,16 +42,20 @@ struct Store::State {
   void noteEnvironment(const std::string &where, int64_t code);
   void noteEnvironment(Error error);
   void noteRejected(Error error);
-  /// Sorts a failure of reading: a plain miss, a refused file or trouble.
-  void noteRead(const Tree &tree, const FilePath &file, int code);
+  /// Sorts a failure of reading: a plain miss, a refused file or trouble, for
+  /// which the result is true.
+  bool noteRead(const Tree &tree, const FilePath &file, int code);
 
   bool isDiscarded(const Key &key) const;
-  /// The intact entry of a key in one tree.
-  std::optional<Entry> readEntry(Tree &tree, const Key &key, bool touch);
+  /// The intact entry of a key in one tree. `troubled` is set when there may
+  /// well be an intact one, which could not be read now.
+  std::optional<Entry> readEntry(Tree &tree, const Key &key, bool touch,
+                                 bool *troubled = nullptr);
   /// The intact blob that an entry refers to.
   std::optional<std::string> readBlob(Tree &tree, const Entry &entry,
                                       bool touch);
-  TuningEntry readTuning(Tree &tree, const Key &key, bool touch);
+  TuningEntry readTuning(Tree &tree, const Key &key, bool touch,
+                         bool *troubled = nullptr);
   /// Writes to the root; false after trouble, which was noted.
   bool publish(const Key &key, std::string_view payload);
   bool publishTrials(const Key &key, const TuningEntry &added);
