@@ -16,8 +16,7 @@ using azulejo::Error;
 using azulejo::ErrorCode;
 using azulejo::Result;
 
-Value::Value(Object value)
-    : data(std::make_unique<Object>(std::move(value))) {}
+Value::Value(Object value) : data(std::make_unique<Object>(std::move(value))) {}
 Value::Value(Value &&) noexcept = default;
 Value &Value::operator=(Value &&) noexcept = default;
 Value::~Value() = default;
@@ -203,7 +202,8 @@ private:
     if (twice == names.end())
       return true;
     fail("");
-    message = "the name '" + std::string(*twice) + "' appears twice in the "
+    message = "the name '" + std::string(*twice) +
+              "' appears twice in the "
               "object that ends";
     return false;
   }

@@ -1,4 +1,4 @@
-//===- Json.h - a small strict JSON reader -----------------------*- C++ -*-===//
+//===- Json.h - a small strict JSON reader ----------------------*- C++ -*-===//
 //
 // Reads the JSON that the examples meet: a safetensors header, a model's
 // config.json, a list of sentences, explain data. Input is hostile until proven

@@ -1,4 +1,4 @@
-//===- Utf8.h - characters of UTF-8 text -------------------------*- C++ -*-===//
+//===- Utf8.h - characters of UTF-8 text ------------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

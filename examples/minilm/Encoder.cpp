@@ -66,8 +66,8 @@ private:
 
   Tensor embeddings() {
     const std::string name = "embeddings";
-    Tensor words = graph.gather(
-        parameter(name + ".word_embeddings.weight"), ids, 0, name + ".words");
+    Tensor words = graph.gather(parameter(name + ".word_embeddings.weight"),
+                                ids, 0, name + ".words");
     Tensor types =
         graph.gather(parameter(name + ".token_type_embeddings.weight"),
                      tokenTypes, 0, name + ".types");
@@ -80,9 +80,8 @@ private:
 
   Tensor selfAttention(const Tensor &x, const std::string &name) {
     auto heads = [&](const char *part) {
-      return graph.reshape(
-          linear(x, name + ".self." + part),
-          {batch, length, config.heads, config.headSize()});
+      return graph.reshape(linear(x, name + ".self." + part),
+                           {batch, length, config.heads, config.headSize()});
     };
     Tensor seen = graph.attention(heads("query"), heads("key"), heads("value"),
                                   {.mask = azulejo::lengths(lengths),
@@ -110,11 +109,10 @@ private:
         place, "lt", graph.reshape(lengths, {batch, 1}), "pooling.mask");
     Tensor tokens = graph.cast(x, DType::F32);
     Tensor zero = graph.constant(0, DType::F32);
-    Tensor kept = graph.where(graph.reshape(isReal, {batch, length, 1}),
-                              tokens, zero, "pooling.select");
+    Tensor kept = graph.where(graph.reshape(isReal, {batch, length, 1}), tokens,
+                              zero, "pooling.select");
     Tensor sum = graph.reduceSum(kept, {1}, false, "pooling.sum");
-    Tensor count =
-        graph.reshape(graph.cast(lengths, DType::F32), {batch, 1});
+    Tensor count = graph.reshape(graph.cast(lengths, DType::F32), {batch, 1});
     Tensor mean = graph.div(sum, count, "pooling.mean");
     Tensor square = graph.reduceSum(graph.mul(mean, mean), {1}, true);
     // The floor keeps a zero vector zero instead of NaN.

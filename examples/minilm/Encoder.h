@@ -1,4 +1,4 @@
-//===- Encoder.h - a BERT sentence encoder as one graph ----------*- C++ -*-===//
+//===- Encoder.h - a BERT sentence encoder as one graph ---------*- C++ -*-===//
 //
 // From token ids to unit-length sentence embeddings, in ONE graph: embeddings,
 // the transformer layers, mean pooling over the real tokens, and scaling to

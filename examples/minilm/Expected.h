@@ -1,4 +1,4 @@
-//===- Expected.h - stored answers of the published model --------*- C++ -*-===//
+//===- Expected.h - stored answers of the published model -------*- C++ -*-===//
 //
 // What expected/make_expected.py stored: sentences, their token ids, and the
 // embeddings that the published implementation gives for them.

@@ -1,4 +1,4 @@
-//===- MappedFile.h - a file's bytes, without reading them -------*- C++ -*-===//
+//===- MappedFile.h - a file's bytes, without reading them ------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -34,14 +34,14 @@ struct TypeRow {
 };
 
 constexpr TypeRow typeTable[] = {
-    {"BOOL", 1, DType::I1},         {"U8", 1, std::nullopt},
-    {"I8", 1, DType::I8},           {"F8_E5M2", 1, DType::F8E5M2},
-    {"F8_E4M3", 1, DType::F8E4M3},  {"F8_E8M0", 1, std::nullopt},
-    {"I16", 2, std::nullopt},       {"U16", 2, std::nullopt},
-    {"F16", 2, DType::F16},         {"BF16", 2, DType::BF16},
-    {"I32", 4, DType::I32},         {"U32", 4, std::nullopt},
-    {"F32", 4, DType::F32},         {"F64", 8, DType::F64},
-    {"I64", 8, DType::I64},         {"U64", 8, std::nullopt},
+    {"BOOL", 1, DType::I1},        {"U8", 1, std::nullopt},
+    {"I8", 1, DType::I8},          {"F8_E5M2", 1, DType::F8E5M2},
+    {"F8_E4M3", 1, DType::F8E4M3}, {"F8_E8M0", 1, std::nullopt},
+    {"I16", 2, std::nullopt},      {"U16", 2, std::nullopt},
+    {"F16", 2, DType::F16},        {"BF16", 2, DType::BF16},
+    {"I32", 4, DType::I32},        {"U32", 4, std::nullopt},
+    {"F32", 4, DType::F32},        {"F64", 8, DType::F64},
+    {"I64", 8, DType::I64},        {"U64", 8, std::nullopt},
     {"C64", 8, std::nullopt},
 };
 
@@ -228,10 +228,10 @@ Result<std::string_view> headerText(std::span<const std::byte> bytes,
 float halfToFloat(uint16_t bits) {
   int exponent = bits >> 10 & 0x1F;
   int fraction = bits & 0x3FF;
-  float magnitude =
-      exponent == 0    ? std::ldexp(float(fraction), -24)
-      : exponent == 31 ? (fraction ? NAN : INFINITY)
-                       : std::ldexp(float(fraction + 1024), exponent - 25);
+  float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
+                    : exponent == 31
+                        ? (fraction ? NAN : INFINITY)
+                        : std::ldexp(float(fraction + 1024), exponent - 25);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 

@@ -1,4 +1,4 @@
-//===- Safetensors.h - a reader of safetensors files -------------*- C++ -*-===//
+//===- Safetensors.h - a reader of safetensors files ------------*- C++ -*-===//
 //
 // The format: eight bytes, the little-endian length N of a header; N bytes of
 // JSON that map each tensor's name to its dtype, shape and byte range; then the
@@ -45,7 +45,7 @@ namespace minilm {
 /// One tensor of a file: a view that dies with the file.
 struct StoredTensor {
   std::string name;
-  std::string storedType;         ///< the format's spelling: "F32", "U16", ...
+  std::string storedType; ///< the format's spelling: "F32", "U16", ...
   std::optional<azulejo::DType> dtype; ///< where azulejo has that type
   int64_t elementBytes = 0;
   std::vector<int64_t> shape;

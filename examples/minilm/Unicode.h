@@ -1,4 +1,4 @@
-//===- Unicode.h - how the uncased tokenizer sees characters -----*- C++ -*-===//
+//===- Unicode.h - how the uncased tokenizer sees characters ----*- C++ -*-===//
 //
 // The little of Unicode that an uncased BERT tokenizer needs: which characters
 // separate words, and what "lower case without accents" means for one

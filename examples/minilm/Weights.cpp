@@ -27,14 +27,13 @@ static Error badConfig(const std::string &where, std::string message) {
 Status Config::verify(const std::string &where) const {
   // Far above any encoder, far below where products overflow.
   constexpr int64_t limit = 1 << 24;
-  for (auto [name, value] :
-       {std::pair("vocab_size", vocabulary),
-        std::pair("max_position_embeddings", positions),
-        std::pair("type_vocab_size", tokenTypes),
-        std::pair("hidden_size", hidden),
-        std::pair("num_hidden_layers", layers),
-        std::pair("num_attention_heads", heads),
-        std::pair("intermediate_size", intermediate)})
+  for (auto [name, value] : {std::pair("vocab_size", vocabulary),
+                             std::pair("max_position_embeddings", positions),
+                             std::pair("type_vocab_size", tokenTypes),
+                             std::pair("hidden_size", hidden),
+                             std::pair("num_hidden_layers", layers),
+                             std::pair("num_attention_heads", heads),
+                             std::pair("intermediate_size", intermediate)})
     if (value < 1 || value > limit)
       return badConfig(where, std::string(name) + " is " +
                                   std::to_string(value) +
@@ -63,8 +62,8 @@ Result<Config> Config::parse(std::string_view text, const std::string &where) {
     if (!value && optional)
       continue;
     if (!value || !value->string() || *value->string() != wanted)
-      return badConfig(where, std::string(name) + " must be \"" + wanted +
-                                  "\"");
+      return badConfig(where,
+                       std::string(name) + " must be \"" + wanted + "\"");
   }
   Config config;
   for (auto [name, into] :

@@ -1,4 +1,4 @@
-//===- Weights.h - the encoder's sizes and parameters ------------*- C++ -*-===//
+//===- Weights.h - the encoder's sizes and parameters -----------*- C++ -*-===//
 //
 // A Config holds the sizes of a BERT encoder; everything else follows from it,
 // also the list of parameters in the order in which the graph takes them. So a
@@ -63,9 +63,8 @@ public:
   };
 
   /// `dtype` is F32 or BF16.
-  static azulejo::Result<Weights> load(const Safetensors &file,
-                                       const Config &config,
-                                       azulejo::DType dtype);
+  static azulejo::Result<Weights>
+  load(const Safetensors &file, const Config &config, azulejo::DType dtype);
   /// Parameters from a function of the spec, for models made up by tests.
   static Weights
   generate(const Config &config, azulejo::DType dtype,

@@ -1,4 +1,4 @@
-//===- WordPiece.h - the uncased BERT tokenizer ------------------*- C++ -*-===//
+//===- WordPiece.h - the uncased BERT tokenizer -----------------*- C++ -*-===//
 //
 // Text to token ids, exactly as the published tokenizer of all-MiniLM-L6-v2
 // does it:

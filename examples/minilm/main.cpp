@@ -164,8 +164,7 @@ void printSimilarities(const std::vector<float> &vectors, int64_t hidden,
 
 /// Compares token ids exactly and embeddings by their cosine.
 Status compare(const Expected &expected, const TokenBatch &batch,
-               const std::vector<float> &vectors, int64_t hidden,
-               DType dtype) {
+               const std::vector<float> &vectors, int64_t hidden, DType dtype) {
   auto differs = [](const std::string &sentence, std::string message) {
     return makeError(ErrorCode::CandidateWrong,
                      "sentence '" + shortened(sentence, 40) + "'",
@@ -182,11 +181,10 @@ Status compare(const Expected &expected, const TokenBatch &batch,
     int32_t length = expected.tokens.lengths[i];
     auto ours = batch.ids.begin() + i * batch.columns,
          theirs = expected.tokens.ids.begin() + i * expected.tokens.columns;
-    if (batch.lengths[i] != length ||
-        !std::equal(ours, ours + length, theirs))
+    if (batch.lengths[i] != length || !std::equal(ours, ours + length, theirs))
       return differs(sentence, "its token ids differ from the stored ones");
-    double likeness = cosine(row(vectors, hidden, i),
-                             row(expected.embeddings, hidden, i));
+    double likeness =
+        cosine(row(vectors, hidden, i), row(expected.embeddings, hidden, i));
     if (!(likeness >= needed))
       return differs(sentence, "its embedding has cosine " +
                                    std::to_string(likeness) +
@@ -234,14 +232,12 @@ Status run(const Arguments &arguments) {
     expected = *std::move(stored);
     sentences = expected->sentences;
   } else if (sentences.empty()) {
-    sentences = {"How do I reset my password?",
-                 "I forgot my login, what now?",
-                 "The ferry leaves at nine.",
-                 "When does the boat depart?"};
+    sentences = {"How do I reset my password?", "I forgot my login, what now?",
+                 "The ferry leaves at nine.", "When does the boat depart?"};
   }
   TokenBatch batch = pieces->encodeBatch(
-      sentences, std::min<size_t>(WordPiece::defaultMaxLength,
-                                  size_t(config->positions)));
+      sentences,
+      std::min<size_t>(WordPiece::defaultMaxLength, size_t(config->positions)));
   double loadMs = watch.lap();
 
   Result<azulejo::Device> device = azulejo::Device::open(arguments.device);
@@ -277,8 +273,7 @@ Status run(const Arguments &arguments) {
     std::printf("\n%s\n", text->c_str());
   }
   if (expected)
-    return compare(*expected, batch, *vectors, config->hidden,
-                   arguments.dtype);
+    return compare(*expected, batch, *vectors, config->hidden, arguments.dtype);
   return {};
 }
 

@@ -20,8 +20,8 @@ Result<Value> read(std::string_view text, Limits limits = {}) {
 }
 
 TEST(Json, ReadsEveryKindOfValue) {
-  Result<Value> value = read(
-      R"( {"a": [1, -2, 2.5e1, true, false, null], "b": {"c": "d"}} )");
+  Result<Value> value =
+      read(R"( {"a": [1, -2, 2.5e1, true, false, null], "b": {"c": "d"}} )");
   ASSERT_TRUE(value) << value.error().str();
   const Array &a = *value->member("a")->array();
   ASSERT_EQ(a.size(), 6u);
@@ -49,21 +49,57 @@ TEST(Json, KeepsAll64Bits) {
 }
 
 TEST(Json, DecodesEscapes) {
-  Result<Value> value =
-      read(R"("\"\\\/\b\f\n\r\t\u00e9\u6771\ud83d\ude80")");
+  Result<Value> value = read(R"("\"\\\/\b\f\n\r\t\u00e9\u6771\ud83d\ude80")");
   ASSERT_TRUE(value);
   EXPECT_EQ(*value->string(), "\"\\/\b\f\n\r\t\u00e9\u6771\U0001f680");
 }
 
 TEST(Json, RefusesWhatIsNotStrictJson) {
-  for (const char *text :
-       {"", " ", "{", "}", "[", "[1,]", "[,1]", "[1 2]", "{\"a\"}",
-        "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "{1:2}", "tru", "nul",
-        "True", "NaN", "Infinity", "-Infinity", "+1", "01", "-01", "1.", ".5",
-        "1e", "1e+", "-", "0x10", "1 1", "[1] //x", "/*x*/1", "\"a",
-        "\"\\x41\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"",
-        "\"\\udc00\"", "\"\\ud800\\u0041\"", "\"\\ud800x\"", "\"a\nb\"",
-        "\"\t\"", "\"\\", "1e999", "\xEF\xBB\xBF{}"}) {
+  for (const char *text : {"",
+                           " ",
+                           "{",
+                           "}",
+                           "[",
+                           "[1,]",
+                           "[,1]",
+                           "[1 2]",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{a:1}",
+                           "{'a':1}",
+                           "{1:2}",
+                           "tru",
+                           "nul",
+                           "True",
+                           "NaN",
+                           "Infinity",
+                           "-Infinity",
+                           "+1",
+                           "01",
+                           "-01",
+                           "1.",
+                           ".5",
+                           "1e",
+                           "1e+",
+                           "-",
+                           "0x10",
+                           "1 1",
+                           "[1] //x",
+                           "/*x*/1",
+                           "\"a",
+                           "\"\\x41\"",
+                           "\"\\u12\"",
+                           "\"\\u12g4\"",
+                           "\"\\ud800\"",
+                           "\"\\udc00\"",
+                           "\"\\ud800\\u0041\"",
+                           "\"\\ud800x\"",
+                           "\"a\nb\"",
+                           "\"\t\"",
+                           "\"\\",
+                           "1e999",
+                           "\xEF\xBB\xBF{}"}) {
     Result<Value> value = read(text);
     ASSERT_FALSE(value) << text;
     EXPECT_EQ(value.error().code, ErrorCode::InvalidArgument) << text;
@@ -88,8 +124,7 @@ TEST(Json, RefusesBadUtf8) {
 TEST(Json, RefusesNamesThatRepeat) {
   Result<Value> value = read(R"({"a": 1, "b": 2, "\u0061": 3})");
   ASSERT_FALSE(value);
-  EXPECT_NE(value.error().message.find("'a' appears twice"),
-            std::string::npos);
+  EXPECT_NE(value.error().message.find("'a' appears twice"), std::string::npos);
   EXPECT_TRUE(read(R"({"a": {"a": 1}, "b": {"a": 1}})"));
 }
 

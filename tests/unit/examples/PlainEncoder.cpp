@@ -27,8 +27,8 @@ Matrix linear(const Matrix &x, const Parameters &parameters,
   return result;
 }
 
-void normalise(Matrix &x, const Parameters &parameters,
-               const std::string &name, double epsilon) {
+void normalise(Matrix &x, const Parameters &parameters, const std::string &name,
+               double epsilon) {
   const std::vector<float> &weight = parameters.at(name + ".weight"),
                            &bias = parameters.at(name + ".bias");
   for (Row &row : x) {
@@ -38,8 +38,8 @@ void normalise(Matrix &x, const Parameters &parameters,
     for (double value : row)
       variance += (value - mean) * (value - mean) / double(row.size());
     for (size_t i = 0; i < row.size(); ++i)
-      row[i] = (row[i] - mean) / std::sqrt(variance + epsilon) * weight[i] +
-               bias[i];
+      row[i] =
+          (row[i] - mean) / std::sqrt(variance + epsilon) * weight[i] + bias[i];
   }
 }
 
@@ -78,9 +78,9 @@ std::vector<double> plainEmbedding(const Config &config,
                                    const Parameters &parameters,
                                    std::span<const int32_t> ids) {
   auto entry = [&](const char *table, size_t row, int64_t channel) {
-    return double(parameters.at(std::string("embeddings.") + table +
-                                "_embeddings.weight")[row * config.hidden +
-                                                      channel]);
+    return double(
+        parameters.at(std::string("embeddings.") + table +
+                      "_embeddings.weight")[row * config.hidden + channel]);
   };
   Matrix x;
   for (size_t t = 0; t < ids.size(); ++t) {
@@ -92,11 +92,10 @@ std::vector<double> plainEmbedding(const Config &config,
   normalise(x, parameters, "embeddings.LayerNorm", config.normEpsilon);
   for (int64_t i = 0; i < config.layers; ++i) {
     std::string name = "encoder.layer." + std::to_string(i) + ".";
-    Matrix seen =
-        attention(linear(x, parameters, name + "attention.self.query"),
-                  linear(x, parameters, name + "attention.self.key"),
-                  linear(x, parameters, name + "attention.self.value"),
-                  config.heads);
+    Matrix seen = attention(
+        linear(x, parameters, name + "attention.self.query"),
+        linear(x, parameters, name + "attention.self.key"),
+        linear(x, parameters, name + "attention.self.value"), config.heads);
     x = sum(linear(seen, parameters, name + "attention.output.dense"), x);
     normalise(x, parameters, name + "attention.output.LayerNorm",
               config.normEpsilon);

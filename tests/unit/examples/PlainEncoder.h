@@ -1,4 +1,4 @@
-//===- PlainEncoder.h - a BERT encoder as obvious loops ----------*- C++ -*-===//
+//===- PlainEncoder.h - a BERT encoder as obvious loops ---------*- C++ -*-===//
 //
 // The oracle of the encoder's tests: the same network written as loops over
 // doubles, sentence by sentence, so that there is no padding to get wrong. It
@@ -10,6 +10,8 @@
 #define AZULEJO_TESTS_UNIT_EXAMPLES_PLAINENCODER_H
 
 #include "examples/minilm/Weights.h"
+
+#include <map>
 
 namespace minilm {
 

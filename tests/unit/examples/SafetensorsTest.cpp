@@ -41,12 +41,11 @@ std::string entry(const std::string &name, const std::string &type,
 
 TEST(Safetensors, ReadsTensorsAndMetadata) {
   // Not in file order, one empty tensor, one scalar, trailing spaces.
-  std::string header =
-      "{\"__metadata__\":{\"format\":\"pt\"}," +
-      entry("b", "\"BF16\"", "[2,2]", "[8,16]") + "," +
-      entry("a", "\"F32\"", "[2]", "[0,8]") + "," +
-      entry("none", "\"F32\"", "[3,0]", "[16,16]") + "," +
-      entry("one", "\"I32\"", "[]", "[16,20]") + "}   ";
+  std::string header = "{\"__metadata__\":{\"format\":\"pt\"}," +
+                       entry("b", "\"BF16\"", "[2,2]", "[8,16]") + "," +
+                       entry("a", "\"F32\"", "[2]", "[0,8]") + "," +
+                       entry("none", "\"F32\"", "[3,0]", "[16,16]") + "," +
+                       entry("one", "\"I32\"", "[]", "[16,20]") + "}   ";
   float a[2] = {1.5f, -2.0f};
   uint16_t b[4] = {0x3F80, 0x4000, 0xC040, 0x7FC0};
   int32_t one = -7;
@@ -75,8 +74,7 @@ TEST(Safetensors, ReadsTensorsAndMetadata) {
   EXPECT_EQ((*toFloats(*file->find("a")))[1], -2.0f);
   EXPECT_EQ(toInts(*file->find("one"))->front(), -7);
   EXPECT_TRUE(toFloats(*file->find("none"))->empty());
-  EXPECT_EQ(toFloats(*file->find("one")).error().code,
-            ErrorCode::Unsupported);
+  EXPECT_EQ(toFloats(*file->find("one")).error().code, ErrorCode::Unsupported);
   EXPECT_EQ(toInts(*file->find("a")).error().code, ErrorCode::Unsupported);
   EXPECT_EQ(file->find("c"), nullptr);
 }
@@ -149,8 +147,8 @@ std::vector<Malformed> malformedFiles() {
       {"LengthHuge", fileOf("{}", "", UINT64_MAX), "limit"},
       {"LengthWraps", fileOf("{}", "", UINT64_MAX - 7), "limit"},
       {"LengthCutsHeader", fileOf("{" + good + "}", data8, 20), "json"},
-      {"LengthTakesData", fileOf("{" + good + "}", data8,
-                                 good.size() + 2 + 8), "json"},
+      {"LengthTakesData", fileOf("{" + good + "}", data8, good.size() + 2 + 8),
+       "json"},
       {"NotJson", fileOf("hello", ""), "json"},
       {"LeadingSpace", fileOf(" {}", ""), "json"},
       {"TrailingNewline", fileOf("{}\n", ""), "json"},
@@ -194,8 +192,8 @@ std::vector<Malformed> malformedFiles() {
        "shape"},
       {"ShapeOverflowToSmall",
        one(f32, "[4611686018427387904,4,2]", "[0,8]", data8), "shape"},
-      {"ShapeOverflowSigned", one(f32, "[2305843009213693952]", "[0,8]",
-                                  data8), "shape"},
+      {"ShapeOverflowSigned", one(f32, "[2305843009213693952]", "[0,8]", data8),
+       "shape"},
       {"ShapeOverflowBehindZero",
        one(f32, "[0,4294967296,4294967296]", "[0,0]", ""), "shape"},
       {"OffsetsOne", one(f32, "[2]", "[8]", data8), "entry"},
@@ -214,8 +212,7 @@ std::vector<Malformed> malformedFiles() {
       {"Overlap", two("[0,8]", "[4,12]", std::string(12, '\0')), "tiling"},
       {"SameBytesTwice", two("[0,8]", "[0,8]", data8), "tiling"},
       {"GapInFront", one(f32, "[2]", "[8,16]", data16), "tiling"},
-      {"GapBetween", two("[0,8]", "[16,24]", std::string(24, '\0')),
-       "tiling"},
+      {"GapBetween", two("[0,8]", "[16,24]", std::string(24, '\0')), "tiling"},
       {"BytesBehind", one(f32, "[2]", "[0,8]", data16), "tiling"},
       {"DataWithoutTensors", fileOf("{}", data8), "tiling"},
       {"MetadataNotObject", fileOf("{\"__metadata__\":1}", ""), "name"},
@@ -231,8 +228,7 @@ TEST_P(MalformedFile, IsRefusedByItsRule) {
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().rule, std::string("safetensors.") + GetParam().rule)
       << file.error().str();
-  EXPECT_EQ(file.error().where.find("m.safetensors"), 0u)
-      << file.error().str();
+  EXPECT_EQ(file.error().where.find("m.safetensors"), 0u) << file.error().str();
   EXPECT_FALSE(file.error().message.empty());
 }
 
@@ -246,9 +242,8 @@ TEST(Safetensors, OpensFilesAndSaysWhyNot) {
       ("azulejo-safetensors-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   std::string path = (folder / "m.safetensors").string();
-  std::ofstream(path, std::ios::binary)
-      << fileOf("{" + entry("w", "\"F32\"", "[2]", "[0,8]") + "}",
-                std::string(8, '\0'));
+  std::ofstream(path, std::ios::binary) << fileOf(
+      "{" + entry("w", "\"F32\"", "[2]", "[0,8]") + "}", std::string(8, '\0'));
   Result<Safetensors> file = Safetensors::open(path);
   ASSERT_TRUE(file) << file.error().str();
   // The views must survive a move of the object that owns the mapping.

@@ -8,11 +8,11 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "examples/minilm/WordPiece.h"
 #include "examples/json/Json.h"
 #include "examples/json/Utf8.h"
 #include "examples/minilm/Safetensors.h"
 #include "examples/minilm/Unicode.h"
-#include "examples/minilm/WordPiece.h"
 
 #include <gtest/gtest.h>
 
@@ -73,9 +73,8 @@ TEST(WordPiece, GivesThePublishedIds) {
   ASSERT_EQ(batch.ids.size(), ids.size());
   for (size_t row = 0; row < texts.size(); ++row) {
     auto begin = [&](const std::vector<int32_t> &all) {
-      return std::vector<int32_t>(
-          all.begin() + row * batch.columns,
-          all.begin() + (row + 1) * batch.columns);
+      return std::vector<int32_t>(all.begin() + row * batch.columns,
+                                  all.begin() + (row + 1) * batch.columns);
     };
     EXPECT_EQ(begin(batch.ids), begin(ids)) << texts[row];
   }
@@ -135,8 +134,7 @@ TEST(WordPiece, ReadsLinesWithEitherEnding) {
   Result<WordPiece> pieces = WordPiece::open(path);
   ASSERT_TRUE(pieces) << pieces.error().str();
   EXPECT_EQ(pieces->vocabularySize(), 6u);
-  EXPECT_EQ(pieces->encode("ABC abd"),
-            (std::vector<int32_t>{2, 4, 5, 1, 3}));
+  EXPECT_EQ(pieces->encode("ABC abd"), (std::vector<int32_t>{2, 4, 5, 1, 3}));
 }
 
 std::u32string folded(char32_t c) {
@@ -147,14 +145,14 @@ std::u32string folded(char32_t c) {
 
 TEST(Unicode, FoldsCaseAndAccents) {
   EXPECT_EQ(folded(U'A'), U"a");
-  EXPECT_EQ(folded(U'\u00C9'), U"e");       // E with acute
-  EXPECT_EQ(folded(U'\u1EC6'), U"e");       // two accents
-  EXPECT_EQ(folded(U'\u00DF'), U"\u00DF");  // sharp s stays
-  EXPECT_EQ(folded(U'\u0141'), U"\u0142");  // L with stroke is no accent
-  EXPECT_EQ(folded(U'\u0301'), U"");        // combining acute
-  EXPECT_EQ(folded(U'\u0130'), U"i");       // dotted capital I
-  EXPECT_EQ(folded(U'\uFF21'), U"\uFF41");  // wide A
-  EXPECT_EQ(folded(U'\u0416'), U"\u0436");  // Cyrillic
+  EXPECT_EQ(folded(U'\u00C9'), U"e");      // E with acute
+  EXPECT_EQ(folded(U'\u1EC6'), U"e");      // two accents
+  EXPECT_EQ(folded(U'\u00DF'), U"\u00DF"); // sharp s stays
+  EXPECT_EQ(folded(U'\u0141'), U"\u0142"); // L with stroke is no accent
+  EXPECT_EQ(folded(U'\u0301'), U"");       // combining acute
+  EXPECT_EQ(folded(U'\u0130'), U"i");      // dotted capital I
+  EXPECT_EQ(folded(U'\uFF21'), U"\uFF41"); // wide A
+  EXPECT_EQ(folded(U'\u0416'), U"\u0436"); // Cyrillic
   EXPECT_EQ(folded(U'\uD55C'), U"\u1112\u1161\u11AB"); // Hangul with tail
   EXPECT_EQ(folded(U'\uAC00'), U"\u1100\u1161");       // without
   EXPECT_EQ(folded(U'\uFFFD'), U"");
