@@ -80,7 +80,7 @@ def area(path):
 def included_area(include):
     if include.startswith("azulejo/"):
         return "include"
-    if re.match(r"llvm/(ADT|Support)/", include):
+    if re.match(r"llvm/(ADT|Support|Config)/", include):
         return "llvm-support"
     if include.startswith(("mlir/", "llvm/", "lld/", "clang/")):
         return "mlir"
