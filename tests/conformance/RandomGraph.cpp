@@ -200,9 +200,9 @@ private:
   ValueId sibling(ValueId x) {
     std::vector<ValueId> same;
     for (ValueId id : pool)
-      if (shape(id) == shape(x))
+      if (shape(id) == shape(x) && (id != x || random.chance(20)))
         same.push_back(id);
-    return random.chance(60) ? random.pick(same) : partner(x);
+    return !same.empty() && random.chance(60) ? random.pick(same) : partner(x);
   }
 
   ValueId absolutePlus(ValueId x, double offset) {
@@ -353,7 +353,7 @@ private:
     Dim n = size(129);
     int64_t inner = std::max<int64_t>(valueOf(shape(x).back()), 1);
     int64_t rows = count(shape(x)) / inner;
-    if (rows * valueOf(n) > kMaxElements ||
+    if (rows * valueOf(n) > kMaxElements || inner * valueOf(n) > kMaxElements ||
         !affordable(2 * rows * valueOf(n) * inner))
       return;
     keep(projected(x, n, similar(dtype(x))));
