@@ -137,7 +137,10 @@ def check_links():
         else:
             continue
         for word in words:
-            if word in libraries:
+            if word in ("azulejo", "azulejo::azulejo"):
+                # The product itself, which shows include/ and nothing else.
+                check(name, line, area(folder), "include", word)
+            elif word in libraries:
                 check(name, line, area(folder), area(libraries[word]), word)
             elif word == "azulejo_mlir":
                 check(name, line, area(folder), "mlir", word)
