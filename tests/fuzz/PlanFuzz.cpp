@@ -1,0 +1,43 @@
+//===- PlanFuzz.cpp - plans from arbitrary bytes --------------------------===//
+//
+// The input is a header; the frame and a right digest are put around it, so
+// that the fuzzer reaches the checks behind them. What parses must serialise
+// to the same bytes, and its expressions must evaluate without incident.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "runtime/plan/Plan.h"
+
+#include <cstdlib>
+
+using namespace azulejo::plan;
+
+static std::string framed(std::string_view header) {
+  std::string bytes("azplan\0\1", 8);
+  for (int i = 0; i < 8; ++i)
+    bytes += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  bytes += header;
+  std::string hex = digestOf(bytes);
+  for (size_t i = 0; i < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string_view input(reinterpret_cast<const char *>(data), size);
+  (void)parse(input, "fuzz").ok();
+  std::string bytes = framed(input);
+  azulejo::Result<Plan> plan = parse(bytes, "fuzz");
+  if (!plan)
+    return 0;
+  if (serialize(*plan) != bytes)
+    std::abort();
+  std::vector<int64_t> dims;
+  for (const DimInfo &dim : plan->dims)
+    dims.push_back(dim.max);
+  int64_t value = 0;
+  (void)plan->workspaceBytes.evaluate(dims, value);
+  for (const Launch &launch : plan->launches)
+    (void)launch.grid.evaluate(dims, value);
+  return 0;
+}

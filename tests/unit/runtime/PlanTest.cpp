@@ -1,0 +1,176 @@
+//===- PlanTest.cpp - expressions and plans as bytes ----------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tests/unit/runtime/TestPlan.h"
+
+#include <functional>
+#include <rapidcheck/gtest.h>
+
+using namespace azulejo;
+using namespace azulejo::plan;
+
+static std::optional<int64_t> eval(const Expr &expr,
+                                   std::vector<int64_t> dims = {}) {
+  int64_t value = 0;
+  return expr.evaluate(dims, value) ? std::optional(value) : std::nullopt;
+}
+
+TEST(Expr, EvaluatesOverDimensions) {
+  Expr s = Expr::dim(0), b = Expr::dim(1);
+  EXPECT_EQ(eval(s * b + Expr(3), {5, 7}), 38);
+  EXPECT_EQ(eval(s - b, {5, 7}), -2);
+  EXPECT_EQ(eval(ceilDiv(s, Expr(4)), {9}), 3);
+  EXPECT_EQ(eval(Expr::combine(Expr::FloorDiv, s, Expr(4)), {9}), 2);
+  EXPECT_EQ(eval(max(s, b), {5, 7}), 7);
+  EXPECT_EQ(eval(Expr::combine(Expr::Min, s, b), {5, 7}), 5);
+}
+
+TEST(Expr, DivisionRoundsTowardsTheNamedSide) {
+  Expr s = Expr::dim(0), d = Expr::dim(1);
+  EXPECT_EQ(eval(ceilDiv(s, d), {-9, 4}), -2);
+  EXPECT_EQ(eval(Expr::combine(Expr::FloorDiv, s, d), {-9, 4}), -3);
+  EXPECT_EQ(eval(ceilDiv(s, d), {9, -4}), -2);
+  EXPECT_EQ(eval(Expr::combine(Expr::FloorDiv, s, d), {9, -4}), -3);
+}
+
+TEST(Expr, RefusesOverflowAndDivisionByZero) {
+  Expr s = Expr::dim(0), d = Expr::dim(1);
+  EXPECT_EQ(eval(s * s, {int64_t{1} << 32}), std::nullopt);
+  EXPECT_EQ(eval(s + s, {INT64_MAX}), std::nullopt);
+  EXPECT_EQ(eval(s - d, {INT64_MIN, 1}), std::nullopt);
+  EXPECT_EQ(eval(ceilDiv(s, d), {1, 0}), std::nullopt);
+  EXPECT_EQ(eval(ceilDiv(s, d), {INT64_MIN, -1}), std::nullopt);
+}
+
+TEST(Expr, FoldingKeepsOverflow) {
+  Expr big(INT64_MAX);
+  EXPECT_EQ(eval(big + Expr(1)), std::nullopt);
+  EXPECT_EQ((Expr(6) * Expr(7)).code.size(), 2u);
+  EXPECT_EQ(Expr::dim(0) + Expr(0), Expr::dim(0));
+}
+
+TEST(Expr, RefusesMalformedCode) {
+  for (std::vector<int64_t> code :
+       {std::vector<int64_t>{}, {Expr::Const}, {Expr::Add},
+        {Expr::Const, 1, Expr::Const, 2}, {Expr::DimRef, 1},
+        {Expr::DimRef, -1}, {99}, {-1}, {Expr::Const, 1, 99}}) {
+    Expr expr;
+    expr.code = code;
+    EXPECT_EQ(eval(expr, {1}), std::nullopt);
+    EXPECT_FALSE(expr.isWellFormed(1));
+  }
+  Expr deep;
+  deep.code.clear();
+  for (int i = 0; i < 65; ++i)
+    deep.code.insert(deep.code.end(), {Expr::Const, 1});
+  for (int i = 0; i < 64; ++i)
+    deep.code.push_back(Expr::Add);
+  EXPECT_EQ(eval(deep), std::nullopt);
+  EXPECT_FALSE(deep.isWellFormed(0));
+}
+
+RC_GTEST_PROP(Expr, WellFormedIsWhatEvaluateNeeds,
+              (std::vector<int8_t> bytes)) {
+  Expr expr;
+  expr.code.assign(bytes.begin(), bytes.end());
+  int64_t value = 0;
+  std::vector<int64_t> dims{3, 5};
+  if (expr.evaluate(dims, value))
+    RC_ASSERT(expr.isWellFormed(2));
+  if (!expr.isWellFormed(2))
+    RC_ASSERT(!expr.evaluate(dims, value));
+}
+
+static Plan fullPlan() {
+  Plan plan = runtime::testPlan("through_scratch", true);
+  plan.contracts = {{"deterministic", true}, {"batchInvariant", false}};
+  plan.notes = {{"fusion.uses", {"a", "b\"\n"}, "two uses"}};
+  plan.unfusedBytes = Expr::dim(0) * Expr(96);
+  plan.buffers[1].mayAlias = 0;
+  return plan;
+}
+
+TEST(Plan, RoundTrips) {
+  std::string bytes = serialize(fullPlan());
+  Result<Plan> plan = parse(bytes, "test");
+  ASSERT_TRUE(plan) << plan.error().str();
+  EXPECT_EQ(serialize(*plan), bytes);
+  EXPECT_EQ(plan->images[0].bytes, fullPlan().images[0].bytes);
+  EXPECT_EQ(plan->notes[0].ops[1], "b\"\n");
+  EXPECT_EQ(plan->buffers[1].mayAlias, 0);
+  EXPECT_EQ(plan->launches[1].args.size(), 5u);
+}
+
+TEST(Plan, BadTextInLabelsIsRepairedNotFatal) {
+  Plan plan = fullPlan();
+  plan.launches[0].ops = {"\xff\xfe"};
+  EXPECT_TRUE(parse(serialize(plan), "test"));
+}
+
+TEST(Plan, EveryFlippedByteAndEveryCutIsRefused) {
+  std::string bytes = serialize(fullPlan());
+  for (size_t i = 0; i < bytes.size(); i += 7) {
+    std::string bad = bytes;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    EXPECT_FALSE(parse(bad, "test")) << i;
+    EXPECT_FALSE(parse(bytes.substr(0, i), "test")) << i;
+  }
+  EXPECT_FALSE(parse(bytes + "x", "test"));
+}
+
+TEST(Plan, ErrorsNameThePlaceAndTheRule) {
+  Result<Plan> plan = parse("nonsense", "file 'a.azp'");
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().where, "file 'a.azp'");
+  EXPECT_EQ(plan.error().rule, "plan.format");
+  std::string bytes = serialize(fullPlan());
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  EXPECT_EQ(parse(bytes, "x").error().rule, "plan.digest");
+}
+
+// A hostile author can write a right digest; every number must be checked.
+TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
+  using Edit = std::function<void(Plan &)>;
+  Expr outside;
+  outside.code = {Expr::DimRef, 7};
+  const Edit edits[] = {
+      [&](Plan &p) { p.workspaceBytes = outside; },
+      [&](Plan &p) { p.lowerBoundBytes.code = {}; },
+      [](Plan &p) { p.dims[0].name = ""; },
+      [](Plan &p) { p.dims[0].min = -1; },
+      [](Plan &p) { p.dims[0].max = p.dims[0].min - 1; },
+      [](Plan &p) { p.dims.push_back(p.dims[0]); },
+      [](Plan &p) { std::swap(p.buffers[0], p.buffers[1]); },
+      [](Plan &p) { p.buffers[1].name = "x"; },
+      [](Plan &p) { p.buffers[0].mayAlias = 0; },
+      [](Plan &p) { p.buffers[1].mayAlias = 1; },
+      [](Plan &p) { p.buffers[1].mayAlias = -2; },
+      [](Plan &p) { p.buffers[0].shape.resize(17); },
+      [&](Plan &p) { p.buffers[0].shape[0] = outside; },
+      [&](Plan &p) { p.buffers[2].offset = outside; },
+      [](Plan &p) { p.launches[0].image = 1; },
+      [](Plan &p) { p.launches[0].image = -1; },
+      [](Plan &p) { p.launches[0].entryOffset = -1; },
+      [](Plan &p) { p.launches[0].entryOffset = 1 << 20; },
+      [](Plan &p) { p.launches[1].kernel = "k0"; },
+      [](Plan &p) { p.launches[0].scratchBytes = -1; },
+      [](Plan &p) { p.launches[0].scratchBytes = int64_t{1} << 40; },
+      [](Plan &p) { p.launches[0].blockThreads = 0; },
+      [](Plan &p) { p.launches[0].args[0].buffer = 3; },
+      [](Plan &p) { p.launches[0].args[1].axis = 2; },
+      [](Plan &p) { p.launches[0].args[1].axis = -1; },
+      [&](Plan &p) { p.launches[0].args[4].size = outside; },
+      [&](Plan &p) { p.launches[0].grid = outside; },
+      [](Plan &p) { p.images[0].kind = "elf"; },
+      [](Plan &p) { p.images[0].digest[0] ^= 1; },
+  };
+  int index = 0;
+  for (const Edit &edit : edits) {
+    Plan plan = fullPlan();
+    edit(plan);
+    EXPECT_FALSE(parse(serialize(plan), "test")) << "edit " << index;
+    EXPECT_FALSE(validate(plan, "test")) << "edit " << index;
+    ++index;
+  }
+}
