@@ -58,10 +58,9 @@ Status Executable::checkWorkspace(const void *workspace, size_t bytes,
                                   int64_t needed) const {
   if (needed == 0)
     return {};
-  std::string need = std::to_string(needed) + " bytes are needed";
   if (!workspace || bytes < static_cast<size_t>(needed))
     return makeError(ErrorCode::InvalidArgument, "workspace",
-                     need + ", got " +
+                     std::to_string(needed) + " bytes are needed, got " +
                          std::to_string(workspace ? bytes : size_t{0}),
                      "run.workspace",
                      "ask for the size with the same dimensions and pool");
