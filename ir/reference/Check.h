@@ -1,4 +1,4 @@
-//===- Check.h - is a result right? ------------------------------*- C++ -*-===//
+//===- Check.h - is a result right? -----------------------------*- C++ -*-===//
 //
 // Compares a result with the oracle, using the plain evaluation as the measure
 // of what error is fair. A result passes when all of these hold:
@@ -18,8 +18,9 @@
 //     of one row may be small by luck, so the row's baseline is the largest of
 //     its own plain error, and the typical plain error of a row, absolute and
 //     relative to the row's norm. Typical is the value that 95 % of the rows
-//     stay below (all of 20 or fewer). A row that is exactly zero in oracle and plain has
-//     baseline 0: nothing may leak into a fully masked row.
+//     stay below (the largest, of 20 rows or fewer). A row that is exactly
+//     zero in oracle and plain has baseline 0: nothing may leak into a fully
+//     masked row.
 //  6. The outlier rule, for each element:
 //       |ours - oracle| <= 4 max|plain - oracle| + 2 ulp(row)
 //     where the maximum is over the tensor and ulp(row) is one ulp of the

@@ -1,4 +1,4 @@
-//===- Evaluate.h - the slow, obvious evaluator of graphs --------*- C++ -*-===//
+//===- Evaluate.h - the slow, obvious evaluator of graphs -------*- C++ -*-===//
 //
 // Runs a graph value for concrete sizes on the host, one op at a time, with
 // plain loops. It shares no code with any lowering, so that both cannot be

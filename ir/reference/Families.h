@@ -1,4 +1,4 @@
-//===- Families.h - what the op families of the evaluator share --*- C++ -*-===//
+//===- Families.h - what the op families of the evaluator share -*- C++ -*-===//
 //
 // Internal to ir/reference. Each family is a function template over the
 // accumulate type T: double is the oracle, float the plain run. A family file

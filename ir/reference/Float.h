@@ -1,4 +1,4 @@
-//===- Float.h - narrow floating-point formats, bit by bit -------*- C++ -*-===//
+//===- Float.h - narrow floating-point formats, bit by bit ------*- C++ -*-===//
 //
 // Conversions between double and the storage formats, written so that one can
 // see that they are right: one rounding, to nearest, ties to even, straight

@@ -1,4 +1,4 @@
-//===- HostTensor.h - a tensor in host memory --------------------*- C++ -*-===//
+//===- HostTensor.h - a tensor in host memory -------------------*- C++ -*-===//
 //
 // What goes into the evaluator, comes out of it, and is compared. The tensor
 // owns its bytes. Strides and the offset count elements; strides may be zero

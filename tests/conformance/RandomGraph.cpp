@@ -474,9 +474,9 @@ private:
     if (count(dims) > kMaxElements / 2)
       return;
     ValueId y = dims == shape(x) ? x : input(dtype(x), dims);
-    keep(random.chance(50) ? op("concat", {x, y}, bound(x) + 1, {{"axis", axis}})
-                           : op("concat", {y, x}, bound(x) + 1,
-                                {{"axis", axis}}));
+    if (random.chance(50))
+      std::swap(x, y);
+    keep(op("concat", {x, y}, std::max(bound(x), bound(y)), {{"axis", axis}}));
   }
 
   void gather(ValueId x) {
@@ -555,10 +555,11 @@ private:
     };
     Shape plane{h.queries, h.keys};
     if (random.chance(25))
-      give("bias", input(random.pick(kFloats),
-                         random.chance(50) ? plane
-                                           : Shape{Dim(h.query), Dim(1), h.keys},
-                         2));
+      give("bias",
+           input(random.pick(kFloats),
+                 random.chance(50) ? plane
+                                   : Shape{Dim(h.query), Dim(1), h.keys},
+                 2));
     if (random.chance(25))
       give("mask", mask(random.chance(50) ? plane
                                           : Shape{h.batch, Dim(1), h.queries,

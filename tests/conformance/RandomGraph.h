@@ -1,4 +1,4 @@
-//===- RandomGraph.h - random valid graphs with data -------------*- C++ -*-===//
+//===- RandomGraph.h - random valid graphs with data ------------*- C++ -*-===//
 //
 // A graph, sizes for its symbols and data for its inputs, all a pure function
 // of a seed (own generator, own distributions: the same on every machine).

@@ -1,4 +1,4 @@
-//===- AttentionTest.cpp - attention with closed-form results -===//
+//===- AttentionTest.cpp - attention with closed-form results -------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

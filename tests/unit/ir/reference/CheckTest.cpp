@@ -1,4 +1,4 @@
-//===- CheckTest.cpp - the checker catches what it must, and only that -===//
+//===- CheckTest.cpp - the checker catches what it must, and only that ----===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -288,7 +288,8 @@ TEST(Check, UlpsOfTheNarrowestTypeOnTheWay) {
   EXPECT_FALSE(compare({1.5}, {off}).pass);
   EXPECT_TRUE(compare({1.5}, {off}, {.precision = DType::F16}).pass);
   // A wider type is no excuse the other way round.
-  EXPECT_TRUE(compare({1.5}, {off}, {.precision = DType::F32}, DType::F16).pass);
+  EXPECT_TRUE(
+      compare({1.5}, {off}, {.precision = DType::F32}, DType::F16).pass);
   EXPECT_FALSE(compare({1.5}, {1.51}, {.precision = DType::F16}).pass);
 }
 

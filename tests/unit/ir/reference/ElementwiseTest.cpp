@@ -1,4 +1,4 @@
-//===- ElementwiseTest.cpp - edges of the elementwise ops -===//
+//===- ElementwiseTest.cpp - edges of the elementwise ops -----------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

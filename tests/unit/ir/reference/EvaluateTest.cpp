@@ -1,4 +1,4 @@
-//===- EvaluateTest.cpp - sizes, strides and refusals of the evaluator -===//
+//===- EvaluateTest.cpp - sizes, strides and refusals of the evaluator ----===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- FloatTest.cpp - narrow formats against LLVM's APFloat -===//
+//===- FloatTest.cpp - narrow formats against LLVM's APFloat --------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- GraphCase.h - a graph with its data, for tests ------------*- C++ -*-===//
+//===- GraphCase.h - a graph with its data, for tests -----------*- C++ -*-===//
 //
 // Builds a small static graph and its inputs together and evaluates one value
 // of it. Failing to build ends the test through an expectation.

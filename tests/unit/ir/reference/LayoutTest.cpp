@@ -1,4 +1,4 @@
-//===- LayoutTest.cpp - ops that move elements, and matmul -===//
+//===- LayoutTest.cpp - ops that move elements, and matmul ----------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -40,7 +40,8 @@ TEST(Layout, IotaCountsAlongItsAxis) {
 TEST(Layout, BroadcastReshapeTranspose) {
   GraphCase c;
   ValueId x = c.input(DType::I32, {2, 1}, {5, 7});
-  expectValues(c.values(c.op("broadcast", {x}, {{"shape", shapeOf({2, 2, 3})}})),
+  ValueId wide = c.op("broadcast", {x}, {{"shape", shapeOf({2, 2, 3})}});
+  expectValues(c.values(wide),
                {5, 5, 5, 7, 7, 7, 5, 5, 5, 7, 7, 7});
   ValueId y = c.input(DType::F16, {2, 3}, counting(6));
   ValueId back = c.op("reshape", {y}, {{"shape", shapeOf({3, 2})}});

@@ -1,4 +1,4 @@
-//===- RowTest.cpp - reductions, softmax, norms, rope -===//
+//===- RowTest.cpp - reductions, softmax, norms, rope ---------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
