@@ -125,10 +125,14 @@ Result<std::vector<ValueId>> Graph::append(const std::string &kind,
     types.push_back(valueTable[id].type);
     names.push_back(valueTable[id].name);
   }
-  if (kind == "attention" && !attrs.count("scale") && !types.empty() &&
-      types[0].rank() == 4)
-    if (std::optional<int64_t> d = types[0].shape[3].constant(); d && *d > 0)
-      attrs["scale"] = 1.0 / std::sqrt(static_cast<double>(*d));
+  if (kind == "attention" && !attrs.count("scale")) {
+    // Operands that give no head size are refused by the op's own rules.
+    std::optional<int64_t> d;
+    if (!types.empty() && types[0].rank() == 4)
+      d = types[0].shape[3].constant();
+    attrs["scale"] =
+        d && *d > 0 ? 1.0 / std::sqrt(static_cast<double>(*d)) : 1.0;
+  }
   opset::InferResult inferred = opset::inferOp(kind, name, types, names, attrs);
   if (!inferred)
     return inferred.error();

@@ -51,6 +51,11 @@ inline Tensor traceInput(Graph &graph, const Tensor &like, size_t index) {
 inline void traceOutput(Graph &graph, const Tensor &result, size_t &index) {
   graph.output("out" + std::to_string(index++), result);
 }
+inline void traceOutput(Graph &graph, const std::vector<Tensor> &results,
+                        size_t &index) {
+  for (const Tensor &result : results)
+    traceOutput(graph, result, index);
+}
 template <typename A, typename B>
 void traceOutput(Graph &graph, const std::pair<A, B> &results, size_t &index) {
   traceOutput(graph, results.first, index);
@@ -61,11 +66,6 @@ void traceOutput(Graph &graph, const std::tuple<Results...> &results,
                  size_t &index) {
   std::apply([&](const auto &...r) { (traceOutput(graph, r, index), ...); },
              results);
-}
-inline void traceOutput(Graph &graph, const std::vector<Tensor> &results,
-                        size_t &index) {
-  for (const Tensor &result : results)
-    traceOutput(graph, result, index);
 }
 
 } // namespace detail
