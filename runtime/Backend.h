@@ -1,4 +1,4 @@
-//===- Backend.h - what a kind of device does for a run ----------*- C++ -*-===//
+//===- Backend.h - what a kind of device does for a run ---------*- C++ -*-===//
 //
 // The executable binds, checks and computes arguments; a backend loads images
 // and starts kernels. Backends are stateless as seen from a run: everything a
@@ -27,8 +27,8 @@ struct LaunchCall {
   const void *entry = nullptr; ///< from LoadedImage::entry
   const int64_t *args = nullptr;
   int64_t argCount = 0;
-  int64_t grid = 0; ///< > 0
-  char *scratch = nullptr; ///< CPU: one slice per worker, 64-byte aligned
+  int64_t grid = 0;          ///< > 0
+  char *scratch = nullptr;   ///< CPU: one slice per worker, 64-byte aligned
   int64_t scratchStride = 0; ///< CPU: bytes of one slice
   int64_t scratchBytes = 0;  ///< as plan::Launch
   int64_t blockThreads = 1;

@@ -46,12 +46,11 @@ Status Executable::checkRange(size_t dim, int64_t value) const {
   const plan::DimInfo &info = thePlan.dims[dim];
   if (value >= info.min && value <= info.max)
     return {};
-  return makeError(ErrorCode::InvalidArgument, "dimension '" + info.name + "'",
-                   "the value " + std::to_string(value) +
-                       " is outside its range " + std::to_string(info.min) +
-                       " to " + std::to_string(info.max),
-                   "run.range",
-                   "declare a wider range in the graph, or run within it");
+  return makeError(
+      ErrorCode::InvalidArgument, "dimension '" + info.name + "'",
+      "the value " + std::to_string(value) + " is outside its range " +
+          std::to_string(info.min) + " to " + std::to_string(info.max),
+      "run.range", "declare a wider range in the graph, or run within it");
 }
 
 Status Executable::checkWorkspace(const void *workspace, size_t bytes,
@@ -145,11 +144,10 @@ Status Executable::checkTensor(const az_tensor &tensor, size_t index,
                               std::to_string(stride),
                           "run.strides");
     if (axis == rank - 1 && stride != 1)
-      return bindingError(index,
-                          "its innermost stride is " + std::to_string(stride) +
-                              ", not 1",
-                          "run.strides",
-                          "copy it, or transpose in the graph instead");
+      return bindingError(
+          index,
+          "its innermost stride is " + std::to_string(stride) + ", not 1",
+          "run.strides", "copy it, or transpose in the graph instead");
   }
   int64_t elementBytes = dtypeBytes(buffer.dtype), bytes = 0;
   if (isEmpty(tensor) || !withData)
@@ -158,10 +156,9 @@ Status Executable::checkTensor(const az_tensor &tensor, size_t index,
     return bindingError(index, "its extent does not fit 63 bits", "run.extent");
   auto address = reinterpret_cast<uintptr_t>(tensor.data);
   if (!tensor.data)
-    return bindingError(index,
-                        "its pointer is null, its shape is " + shapeOf(tensor),
-                        "run.pointer",
-                        "only a tensor without elements may be null");
+    return bindingError(
+        index, "its pointer is null, its shape is " + shapeOf(tensor),
+        "run.pointer", "only a tensor without elements may be null");
   if (address % static_cast<uintptr_t>(elementBytes) != 0)
     return bindingError(index,
                         "its address is not a multiple of its element size",
@@ -182,8 +179,8 @@ Status Executable::bindDims(const Tensors &tensors, int64_t *dims) const {
     if (Status status = checkRange(i, dims[i]); !status) {
       Error error = status.error();
       error.message += " (axis " + std::to_string(dimSources[i].axis) +
-                       " of '" +
-                       thePlan.buffers[dimSources[i].binding].name + "')";
+                       " of '" + thePlan.buffers[dimSources[i].binding].name +
+                       "')";
       return error;
     }
   }
@@ -303,8 +300,7 @@ static Footprint footprintOf(const az_tensor &tensor, int64_t elementBytes) {
 static bool meet(Footprint a, Footprint b) {
   while (a.base < b.end() && b.base < a.end()) {
     int axisA = a.widest(), axisB = b.widest();
-    if (axisA < 0 || axisB < 0 ||
-        a.axes[axisA].step != b.axes[axisB].step)
+    if (axisA < 0 || axisB < 0 || a.axes[axisA].step != b.axes[axisB].step)
       return true;
     uintptr_t step = a.axes[axisA].step;
     a.drop(axisA);

@@ -24,14 +24,13 @@ static bool alignUp(int64_t &bytes) {
          (bytes &= ~(kAlign - 1), true);
 }
 
-Result<std::unique_ptr<Executable>> Executable::prepare(plan::Plan plan,
-                                                        const Backend &backend) {
+Result<std::unique_ptr<Executable>>
+Executable::prepare(plan::Plan plan, const Backend &backend) {
   if (Status status = plan::validate(plan, "plan"); !status)
     return status.error();
   std::unique_ptr<Executable> exe(new Executable(std::move(plan), backend));
-  exe->bindings = static_cast<size_t>(
-      exe->thePlan.countOf(BufferKind::Input) +
-      exe->thePlan.countOf(BufferKind::Output));
+  exe->bindings = static_cast<size_t>(exe->thePlan.countOf(BufferKind::Input) +
+                                      exe->thePlan.countOf(BufferKind::Output));
   if (Status status = exe->findDimSources(); !status)
     return status.error();
   if (Status status = exe->loadImages(); !status)
@@ -130,8 +129,8 @@ Status Executable::layOut(std::span<const int64_t> dims, const Queue &queue,
   layout.scratchStride = (maxScratch + kAlign - 1) & ~(kAlign - 1);
   int64_t scratch = 0;
   if (!fits ||
-      __builtin_mul_overflow(layout.scratchStride,
-                             backend.scratchSlices(queue), &scratch) ||
+      __builtin_mul_overflow(layout.scratchStride, backend.scratchSlices(queue),
+                             &scratch) ||
       __builtin_add_overflow(bytes, scratch, &layout.total))
     return tooLarge();
   return {};
@@ -163,8 +162,8 @@ Result<int64_t> Executable::workspaceBytesFor(const Tensors &tensors,
   return workspaceBytes(dims, queue);
 }
 
-Result<std::vector<int64_t>>
-Executable::dimValues(const az_dim_value *values, size_t count) const {
+Result<std::vector<int64_t>> Executable::dimValues(const az_dim_value *values,
+                                                   size_t count) const {
   std::vector<int64_t> dims(thePlan.dims.size());
   std::vector<bool> given(thePlan.dims.size(), false);
   for (size_t v = 0; v < count; ++v) {

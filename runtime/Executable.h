@@ -1,4 +1,4 @@
-//===- Executable.h - a plan, ready to run -----------------------*- C++ -*-===//
+//===- Executable.h - a plan, ready to run ----------------------*- C++ -*-===//
 //
 // prepare() does everything that can be done once: it validates the plan,
 // loads its images, finds entry points and says where each dimension comes

@@ -1,4 +1,4 @@
-//===- Log.h - the process-wide log sink -------------------------*- C++ -*-===//
+//===- Log.h - the process-wide log sink ------------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

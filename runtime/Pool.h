@@ -1,4 +1,4 @@
-//===- Pool.h - who runs the items of a CPU launch ---------------*- C++ -*-===//
+//===- Pool.h - who runs the items of a CPU launch --------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

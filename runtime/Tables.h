@@ -1,4 +1,4 @@
-//===- Tables.h - the numbers of one run -------------------------*- C++ -*-===//
+//===- Tables.h - the numbers of one run ------------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

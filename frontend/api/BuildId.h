@@ -1,4 +1,4 @@
-//===- BuildId.h - which build this is ---------------------------*- C++ -*-===//
+//===- BuildId.h - which build this is --------------------------*- C++ -*-===//
 //
 // The version and a digest of all sources that decide what is compiled and how
 // it runs. Part of every plan's cache key, and what proves that the runtime

@@ -83,7 +83,7 @@ static Result<CompileRequest> requestOf(const az_compile_options &options) {
       options.cache_path_ro ? options.cache_path_ro : env->cachePathRo;
   request.workerPath =
       options.worker_path ? options.worker_path : env->workerPath;
-  request.threads = options.pool  ? options.pool->pool->workers()
+  request.threads = options.pool   ? options.pool->pool->workers()
                     : env->threads ? env->threads
                                    : runtime::ThreadPool::usableCpus();
   request.log = [log = options.log, user = options.log_user](
@@ -101,14 +101,14 @@ static Result<CompileRequest> requestOf(const az_compile_options &options) {
   return request;
 }
 
-static Result<const CompilerApi *>
-compilerOf(const az_compile_options &options, const std::string &purpose) {
+static Result<const CompilerApi *> compilerOf(const az_compile_options &options,
+                                              const std::string &purpose) {
   Result<Environment> env = readEnvironment();
   if (!env)
     return env.error();
-  return loadCompiler(
-      options.compiler_path ? options.compiler_path : env->compilerPath,
-      purpose);
+  return loadCompiler(options.compiler_path ? options.compiler_path
+                                            : env->compilerPath,
+                      purpose);
 }
 
 /// A run learns a dimension from an axis that is exactly that dimension; say
@@ -200,9 +200,8 @@ static Status compile(const az_graph *graph, const az_device *device,
 az_status az_compile(const az_graph *graph, const az_device *device,
                      const az_compile_options *options,
                      az_executable **executable, az_error **error) {
-  return guarded("az_compile", error, [&] {
-    return compile(graph, device, options, executable);
-  });
+  return guarded("az_compile", error,
+                 [&] { return compile(graph, device, options, executable); });
 }
 
 az_status az_emit(const az_graph *graph, const az_device *device,
@@ -251,9 +250,8 @@ az_status az_graph_parse(const char *text, size_t text_size, const char *name,
   });
 }
 
-az_status az_graph_print(const az_graph *graph,
-                         const az_compile_options *given, az_string **text,
-                         az_error **error) {
+az_status az_graph_print(const az_graph *graph, const az_compile_options *given,
+                         az_string **text, az_error **error) {
   return guarded("az_graph_print", error, [&]() -> Status {
     if (!graph || !text)
       return invalidCall("az_graph_print", "an argument is null");
@@ -284,16 +282,16 @@ az_status az_cache_info(const az_compile_options *given, az_string **json,
     static constexpr const char *modes[] = {"rw", "ro", "off"};
     llvm::json::Array entries;
     for (const cache::EntryInfo &info : cache.store().list())
-      entries.push_back(llvm::json::Object{
-          {"kind", cache::kindName(info.kind)},
-          {"key", info.key},
-          {"device", info.device},
-          {"label", llvm::json::fixUTF8(info.label)},
-          {"bytes", info.bytes},
-          {"age_seconds", info.ageSeconds},
-          {"layer", llvm::json::fixUTF8(info.layer)},
-          {"writable", info.writable},
-          {"summary", llvm::json::fixUTF8(info.summary)}});
+      entries.push_back(
+          llvm::json::Object{{"kind", cache::kindName(info.kind)},
+                             {"key", info.key},
+                             {"device", info.device},
+                             {"label", llvm::json::fixUTF8(info.label)},
+                             {"bytes", info.bytes},
+                             {"age_seconds", info.ageSeconds},
+                             {"layer", llvm::json::fixUTF8(info.layer)},
+                             {"writable", info.writable},
+                             {"summary", llvm::json::fixUTF8(info.summary)}});
     std::string text;
     llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
         {"directory", llvm::json::fixUTF8(request->cacheDir)},

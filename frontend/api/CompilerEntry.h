@@ -1,4 +1,4 @@
-//===- CompilerEntry.h - the door to the compiler library --------*- C++ -*-===//
+//===- CompilerEntry.h - the door to the compiler library -------*- C++ -*-===//
 //
 // libazulejo.so holds no compiler. On a cache miss it opens
 // libazulejo-compiler.so and calls its single exported function:
@@ -81,8 +81,7 @@ struct CompilerApi {
                               const std::string &stage);
 };
 
-using CompilerApiFn = const CompilerApi *(*)(uint32_t abi,
-                                             const char *buildId);
+using CompilerApiFn = const CompilerApi *(*)(uint32_t abi, const char *buildId);
 
 } // namespace azulejo::api
 

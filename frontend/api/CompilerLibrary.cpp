@@ -69,7 +69,8 @@ Result<const CompilerApi *> loadCompiler(const std::string &path,
   }
   auto entry =
       reinterpret_cast<CompilerApiFn>(dlsym(handle, CompilerApi::kSymbol));
-  const CompilerApi *api = entry ? entry(CompilerApi::kAbi, buildId()) : nullptr;
+  const CompilerApi *api =
+      entry ? entry(CompilerApi::kAbi, buildId()) : nullptr;
   if (!api || api->abi != CompilerApi::kAbi ||
       std::string_view(api->buildId) != buildId()) {
     dlclose(handle);

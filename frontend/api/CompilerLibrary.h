@@ -1,4 +1,4 @@
-//===- CompilerLibrary.h - finding the compiler on a miss --------*- C++ -*-===//
+//===- CompilerLibrary.h - finding the compiler on a miss -------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -59,8 +59,7 @@ static Result<size_t> choose(const char *name,
 static Status readTuning(Environment &env) {
   static constexpr const char *kTune[] = {"off", "quick", "full"};
   static constexpr double kSeconds[] = {0, 5, 60};
-  Result<size_t> tune =
-      choose("AZULEJO_TUNE", kTune, "use off, quick or full");
+  Result<size_t> tune = choose("AZULEJO_TUNE", kTune, "use off, quick or full");
   if (!tune)
     return tune.error();
   env.tuneSeconds = kSeconds[*tune];

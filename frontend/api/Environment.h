@@ -1,4 +1,4 @@
-//===- Environment.h - the AZULEJO_ variables --------------------*- C++ -*-===//
+//===- Environment.h - the AZULEJO_ variables -------------------*- C++ -*-===//
 //
 // The only reader of the environment in both libraries. Options of a call win
 // over variables, variables over defaults. A malformed value is an error that

@@ -57,8 +57,8 @@ static Status checkTensors(const az_tensor *tensors, size_t count,
   if (count > 0 && !tensors)
     return invalidCall(where, "the list of tensors is null");
   if (count > 0 && tensors[0].size < sizeof(az_tensor))
-    return invalidCall(where, "az_tensor::size is " +
-                                  std::to_string(tensors[0].size));
+    return invalidCall(where,
+                       "az_tensor::size is " + std::to_string(tensors[0].size));
   return {};
 }
 
@@ -70,8 +70,7 @@ az_status az_executable_load(const void *bytes, size_t size,
   return guarded("az_executable_load", error, [&]() -> Status {
     if ((!bytes && size > 0) || !executable)
       return invalidCall("az_executable_load", "an argument is null");
-    Result<az_compile_options> options =
-        optionsOf(given, "az_executable_load");
+    Result<az_compile_options> options = optionsOf(given, "az_executable_load");
     if (!options)
       return options.error();
     Result<plan::Plan> plan = plan::parse(
@@ -98,19 +97,18 @@ az_status az_executable_load_file(const char *path,
                                   az_executable **executable,
                                   az_error **error) {
   std::string bytes;
-  az_status status =
-      guarded("az_executable_load_file", error, [&]() -> Status {
-        if (!path)
-          return invalidCall("az_executable_load_file", "path is null");
-        std::error_code code;
-        if (std::filesystem::is_directory(path, code)) {
-          errno = EISDIR;
-          return fileError(path, "cannot read");
-        }
-        std::ifstream in(path, std::ios::binary);
-        bytes.assign(std::istreambuf_iterator<char>(in), {});
-        return in ? Status() : Status(fileError(path, "cannot read"));
-      });
+  az_status status = guarded("az_executable_load_file", error, [&]() -> Status {
+    if (!path)
+      return invalidCall("az_executable_load_file", "path is null");
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code)) {
+      errno = EISDIR;
+      return fileError(path, "cannot read");
+    }
+    std::ifstream in(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+    return in ? Status() : Status(fileError(path, "cannot read"));
+  });
   if (status != AZ_OK)
     return status;
   az_error *inner = nullptr;
@@ -134,8 +132,8 @@ az_status az_executable_check(const az_executable *executable,
   });
 }
 
-az_status az_executable_save(const az_executable *executable,
-                             az_string **bytes, az_error **error) {
+az_status az_executable_save(const az_executable *executable, az_string **bytes,
+                             az_error **error) {
   return guarded("az_executable_save", error, [&]() -> Status {
     if (!executable || !bytes)
       return invalidCall("az_executable_save", "an argument is null");
@@ -168,9 +166,8 @@ az_status az_executable_save_file(const az_executable *executable,
 }
 
 static size_t bindingsOf(const az_executable &executable) {
-  return static_cast<size_t>(
-      executable.plan.countOf(plan::BufferKind::Input) +
-      executable.plan.countOf(plan::BufferKind::Output));
+  return static_cast<size_t>(executable.plan.countOf(plan::BufferKind::Input) +
+                             executable.plan.countOf(plan::BufferKind::Output));
 }
 
 size_t az_executable_binding_count(const az_executable *executable) {
@@ -233,8 +230,7 @@ az_status az_executable_workspace_size(const az_executable *executable,
     if (!runnable)
       return runnable.error();
     if (!bytes || (dim_count > 0 && !dims))
-      return invalidCall("az_executable_workspace_size",
-                         "an argument is null");
+      return invalidCall("az_executable_workspace_size", "an argument is null");
     Result<std::vector<int64_t>> values =
         (*runnable)->dimValues(dims, dim_count);
     if (!values)
@@ -259,13 +255,13 @@ az_status az_executable_workspace_size_for(const az_executable *executable,
       return runnable.error();
     if (!bytes)
       return invalidCall("az_executable_workspace_size_for", "bytes is null");
-    if (Status status = checkTensors(tensors, count,
-                                     "az_executable_workspace_size_for");
+    if (Status status =
+            checkTensors(tensors, count, "az_executable_workspace_size_for");
         !status)
       return status;
-    Result<int64_t> size = (*runnable)->workspaceBytesFor(
-        runtime::Tensors(tensors, count),
-        {nullptr, &poolFor(pool, *executable)});
+    Result<int64_t> size =
+        (*runnable)->workspaceBytesFor(runtime::Tensors(tensors, count),
+                                       {nullptr, &poolFor(pool, *executable)});
     if (!size)
       return size.error();
     *bytes = static_cast<size_t>(*size);
@@ -283,8 +279,9 @@ az_status az_executable_run(const az_executable *executable,
     if (!runnable)
       return runnable.error();
     if (options && options->size < sizeof(az_run_options))
-      return invalidCall("az_executable_run", "az_run_options::size is " +
-                                                  std::to_string(options->size));
+      return invalidCall("az_executable_run",
+                         "az_run_options::size is " +
+                             std::to_string(options->size));
     if (options && options->stream)
       return makeError(ErrorCode::InvalidArgument, "az_executable_run",
                        "a stream is given, but the plan runs on the CPU",
@@ -299,10 +296,9 @@ az_status az_executable_run(const az_executable *executable,
   });
 }
 
-az_status az_executable_explain(const az_executable *executable,
-                                int32_t format, const az_dim_value *dims,
-                                size_t dim_count, az_string **text,
-                                az_error **error) {
+az_status az_executable_explain(const az_executable *executable, int32_t format,
+                                const az_dim_value *dims, size_t dim_count,
+                                az_string **text, az_error **error) {
   return guarded("az_executable_explain", error, [&]() -> Status {
     if (!executable || !text || (dim_count > 0 && !dims) ||
         (format != AZ_FORMAT_TEXT && format != AZ_FORMAT_JSON))

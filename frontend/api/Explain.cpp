@@ -54,9 +54,11 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims) {
   int64_t total = 0;
   bool known = true;
   for (const plan::Launch &launch : plan.launches) {
-    KernelFacts kernel{&launch, valueOf(launch.grid, dims),
+    KernelFacts kernel{&launch,
+                       valueOf(launch.grid, dims),
                        valueOf(launch.flops, dims),
-                       valueOf(launch.bytes, dims), {}};
+                       valueOf(launch.bytes, dims),
+                       {}};
     known = known && kernel.bytes &&
             !__builtin_add_overflow(total, *kernel.bytes, &total);
     if (kernel.flops && kernel.bytes && *kernel.bytes > 0 && facts.ridge > 0)
@@ -185,8 +187,7 @@ static std::string explainText(const plan::Plan &plan, const Facts &facts,
 std::string explain(const plan::Plan &plan, std::span<const int64_t> dims,
                     bool json) {
   Facts facts = factsOf(plan, dims);
-  return json ? explainJson(plan, facts, dims)
-              : explainText(plan, facts, dims);
+  return json ? explainJson(plan, facts, dims) : explainText(plan, facts, dims);
 }
 
 } // namespace azulejo::api

@@ -1,4 +1,4 @@
-//===- Explain.h - a plan in numbers and words -------------------*- C++ -*-===//
+//===- Explain.h - a plan in numbers and words ------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

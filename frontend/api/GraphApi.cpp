@@ -90,8 +90,8 @@ static Result<opset::AttrMap> attrsOf(const az_attr *attrs, size_t count,
   size_t step = attrs[0].size;
   if (step < sizeof(az_attr))
     return makeError(ErrorCode::InvalidArgument, where,
-                     "az_attr::size is " + std::to_string(step),
-                     "api.argument", "set it to sizeof(az_attr)");
+                     "az_attr::size is " + std::to_string(step), "api.argument",
+                     "set it to sizeof(az_attr)");
   for (size_t i = 0; i < count; ++i) {
     const auto &attr = *reinterpret_cast<const az_attr *>(
         reinterpret_cast<const char *>(attrs) + i * step);
@@ -161,8 +161,8 @@ az_status az_graph_dim(az_graph *graph, const char *name, int64_t min,
 }
 
 az_status az_graph_input(az_graph *graph, const char *name, int32_t dtype,
-                         const char *const *shape, size_t rank,
-                         az_value *value, az_error **error) {
+                         const char *const *shape, size_t rank, az_value *value,
+                         az_error **error) {
   return guarded("az_graph_input", error, [&]() -> Status {
     if (!graph || !name || !value)
       return invalidCall("az_graph_input", "an argument is null");
@@ -184,9 +184,9 @@ az_status az_graph_input(az_graph *graph, const char *name, int32_t dtype,
 
 az_status az_graph_op(az_graph *graph, const char *kind,
                       const az_value *operands, size_t operand_count,
-                      const az_attr *attrs, size_t attr_count,
-                      const char *name, az_value *results, size_t capacity,
-                      size_t *count, az_error **error) {
+                      const az_attr *attrs, size_t attr_count, const char *name,
+                      az_value *results, size_t capacity, size_t *count,
+                      az_error **error) {
   return guarded("az_graph_op", error, [&]() -> Status {
     if (!graph || !kind)
       return invalidCall("az_graph_op", "an argument is null");
@@ -229,8 +229,7 @@ az_status az_graph_verify(const az_graph *graph, az_error **error) {
 }
 
 static Result<const graph::Value *> valueOf(const az_graph *graph,
-                                            az_value value,
-                                            const char *where) {
+                                            az_value value, const char *where) {
   if (!graph || value < 0 ||
       static_cast<size_t>(value) >= graph->graph.values().size())
     return invalidCall(where, "there is no such value");
@@ -252,8 +251,8 @@ az_status az_graph_value_type(const az_graph *graph, az_value value,
   });
 }
 
-az_status az_graph_value_dim(const az_graph *graph, az_value value,
-                             size_t axis, az_string **dim, az_error **error) {
+az_status az_graph_value_dim(const az_graph *graph, az_value value, size_t axis,
+                             az_string **dim, az_error **error) {
   return guarded("az_graph_value_dim", error, [&]() -> Status {
     Result<const graph::Value *> v =
         valueOf(graph, value, "az_graph_value_dim");

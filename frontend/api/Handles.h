@@ -1,4 +1,4 @@
-//===- Handles.h - what the opaque handles hold ------------------*- C++ -*-===//
+//===- Handles.h - what the opaque handles hold -----------------*- C++ -*-===//
 //
 // And the frame of every entry point: `guarded` runs the body, turns its
 // Status into an az_status with an az_error, and lets no exception out.

@@ -43,11 +43,10 @@ PlanCache::PlanCache(const CompileRequest &request) {
     if (!request.cacheDir.empty())
       options.root = request.cacheDir;
     options.readOnlyLayers = splitPath(request.cachePathRo);
-    options.mode = request.cacheAccess == CacheAccess::ReadWrite
-                       ? cache::Mode::ReadWrite
-                   : request.cacheAccess == CacheAccess::ReadOnly
-                       ? cache::Mode::ReadOnly
-                       : cache::Mode::Off;
+    options.mode =
+        request.cacheAccess == CacheAccess::ReadWrite  ? cache::Mode::ReadWrite
+        : request.cacheAccess == CacheAccess::ReadOnly ? cache::Mode::ReadOnly
+                                                       : cache::Mode::Off;
     options.log = [](const Error &error) {
       runtime::log(runtime::LogLevel::Warn, error.str());
     };
@@ -64,10 +63,10 @@ static cache::Key keyOf(const graph::Graph &graph,
   key.options = std::string("fusion=") + (request.allowFusion ? "1" : "0") +
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads);
-  key.contracts =
-      std::string("deterministic=") + (request.deterministic ? "1" : "0") +
-      " batchInvariant=" + (request.batchInvariant ? "1" : "0") +
-      " strict=" + (request.strict ? "1" : "0");
+  key.contracts = std::string("deterministic=") +
+                  (request.deterministic ? "1" : "0") +
+                  " batchInvariant=" + (request.batchInvariant ? "1" : "0") +
+                  " strict=" + (request.strict ? "1" : "0");
   key.targetArch = target.arch;
   key.cpuFeatures = target.features;
   key.silicon = target.siliconKey();

@@ -1,4 +1,4 @@
-//===- PlanCache.h - plans found without a compiler --------------*- C++ -*-===//
+//===- PlanCache.h - plans found without a compiler -------------*- C++ -*-===//
 //
 // Maps a graph, a target and the options that can change code to a compiled
 // plan. A plan that was tuned and one that was not are two entries: who asks

@@ -1,4 +1,4 @@
-//===- Prepare.h - executables from plans ------------------------*- C++ -*-===//
+//===- Prepare.h - executables from plans -----------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

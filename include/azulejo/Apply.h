@@ -95,10 +95,9 @@ inline std::vector<Tensor> appendOp(std::shared_ptr<GraphState> graph,
   if (!graph->failure) {
     AttributeList list(attrs);
     size_t count = 0;
-    if (Status status =
-            call(az_graph_op, graph->graph.get(), kind, ids.data(), ids.size(),
-                 list.data(), list.size(), name.c_str(), made.data(),
-                 made.size(), &count);
+    if (Status status = call(az_graph_op, graph->graph.get(), kind, ids.data(),
+                             ids.size(), list.data(), list.size(), name.c_str(),
+                             made.data(), made.size(), &count);
         !status)
       graph->fail(status.error());
   }

@@ -36,10 +36,10 @@ inline std::vector<Tensor> attention(const Tensor &q, const Tensor &k,
   const Mask &mask = options.mask;
   size_t results = lse ? 2 : 1;
   if (!mask.conflict.empty()) {
-    Error error = makeError(ErrorCode::InvalidGraph,
-                            opWhere("attention", options.name),
-                            "the mask states '" + mask.conflict + "' twice",
-                            "attention.mask", "keep one of the two");
+    Error error =
+        makeError(ErrorCode::InvalidGraph, opWhere("attention", options.name),
+                  "the mask states '" + mask.conflict + "' twice",
+                  "attention.mask", "keep one of the two");
     if (!q.isTraced())
       return failedHost(std::move(error), results);
     q.graphState()->fail(std::move(error));
@@ -53,8 +53,7 @@ inline std::vector<Tensor> attention(const Tensor &q, const Tensor &k,
   std::vector<Attribute> attrs{
       {"causal", mask.alignment.empty() ? std::string("none") : mask.alignment},
       {"softcap", options.softcap},
-      {"layout",
-       std::string(options.layout == Layout::bhsd ? "bhsd" : "bshd")},
+      {"layout", std::string(options.layout == Layout::bhsd ? "bhsd" : "bshd")},
       {"lse", lse},
       {"roles", roles}};
   // A window of 0 tokens is a mistake here, though the attribute's "none".

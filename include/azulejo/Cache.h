@@ -36,8 +36,8 @@ inline Result<std::string> cacheInfo(const CacheOptions &cache = {}) {
   options.cache_mode = static_cast<int32_t>(cache.mode);
   options.cache_dir = detail::orNull(cache.directory);
   options.cache_path_ro = detail::orNull(cache.readOnlyPath);
-  return detail::callForText(
-      az_cache_info, static_cast<const az_compile_options *>(&options));
+  return detail::callForText(az_cache_info,
+                             static_cast<const az_compile_options *>(&options));
 }
 
 } // namespace v0

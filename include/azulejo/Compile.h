@@ -100,10 +100,9 @@ inline Result<Graph> parseGraph(const std::string &text,
                                 const CompileOptions &options = {}) {
   az_compile_options c = detail::optionsOf(options);
   az_graph *raw = nullptr;
-  Status status = detail::call(az_graph_parse, text.data(), text.size(),
-                               name.c_str(),
-                               static_cast<const az_compile_options *>(&c),
-                               &raw);
+  Status status =
+      detail::call(az_graph_parse, text.data(), text.size(), name.c_str(),
+                   static_cast<const az_compile_options *>(&c), &raw);
   return status ? Result<Graph>(Graph(raw)) : status.error();
 }
 inline Result<std::string> printGraph(const Graph &graph,

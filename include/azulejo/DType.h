@@ -40,8 +40,8 @@ constexpr int64_t dtypeBytes(DType dtype) {
 /// The stable spelling: "f32", "bf16", "f8e4m3", ...
 constexpr std::string_view dtypeName(DType dtype) {
   constexpr std::string_view names[kDTypeCount] = {
-      "f32", "f16", "bf16", "f64", "i1", "i8", "i32", "i64", "f8e4m3",
-      "f8e5m2"};
+      "f32", "f16", "bf16", "f64",    "i1",
+      "i8",  "i32", "i64",  "f8e4m3", "f8e5m2"};
   return names[static_cast<int>(dtype)];
 }
 

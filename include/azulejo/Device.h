@@ -38,9 +38,7 @@ private:
 };
 
 /// All devices that azulejo knows, as JSON.
-inline Result<std::string> devices() {
-  return detail::callForText(az_devices);
-}
+inline Result<std::string> devices() { return detail::callForText(az_devices); }
 
 /// Threads that kernels on a CPU share. Without one, executables use a pool of
 /// the process.
@@ -58,8 +56,8 @@ public:
   static Result<ThreadPool> host(az_parallel_for parallelFor, void *user,
                                  int32_t workers) {
     az_pool *raw = nullptr;
-    if (Status status = detail::call(az_pool_create_host, parallelFor, user,
-                                     workers, &raw);
+    if (Status status =
+            detail::call(az_pool_create_host, parallelFor, user, workers, &raw);
         !status)
       return status.error();
     return ThreadPool(raw);

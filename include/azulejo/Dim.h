@@ -39,8 +39,8 @@ public:
 private:
   static Dim join(const Dim &a, char op, const Dim &b) {
     // What cannot be combined keeps a text that every use of it refuses.
-    Result<std::string> text = detail::callForText(
-        az_dim_combine, a.text.c_str(), op, b.text.c_str());
+    Result<std::string> text =
+        detail::callForText(az_dim_combine, a.text.c_str(), op, b.text.c_str());
     return Dim(text ? *text : "(" + a.text + " " + op + " " + b.text + ")");
   }
   std::string text;

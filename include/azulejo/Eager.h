@@ -34,11 +34,9 @@ compileEagerOp(const char *kind, const std::vector<Tensor> &operands,
     for (const std::string &size : sizes)
       dims.push_back(size.c_str());
     az_value value = -1;
-    if (Status status =
-            call(az_graph_input, raw,
-                 ("in" + std::to_string(inputs.size())).c_str(),
-                 static_cast<int32_t>(host.dtype), dims.data(), dims.size(),
-                 &value);
+    if (Status status = call(
+            az_graph_input, raw, ("in" + std::to_string(inputs.size())).c_str(),
+            static_cast<int32_t>(host.dtype), dims.data(), dims.size(), &value);
         !status)
       return status.error();
     inputs.emplace_back(graph, value);
@@ -53,8 +51,8 @@ compileEagerOp(const char *kind, const std::vector<Tensor> &operands,
     for (const Dim &dim : result.shape())
       type.shape.push_back(dim.constant().value_or(0));
     std::string output = "out" + std::to_string(op->results.size());
-    if (Status status = call(az_graph_output, raw, output.c_str(),
-                             result.graphValue());
+    if (Status status =
+            call(az_graph_output, raw, output.c_str(), result.graphValue());
         !status)
       return status.error();
     op->results.push_back(std::move(type));
@@ -99,10 +97,9 @@ inline Status runEagerOp(const EagerOp &op, const std::vector<Tensor> &operands,
                          std::vector<std::shared_ptr<HostData>> &results) {
   std::vector<az_tensor> bindings;
   auto bind = [&](HostData &host) {
-    bindings.push_back({sizeof(az_tensor), host.bytes.data(),
-                        static_cast<int32_t>(host.dtype),
-                        static_cast<int32_t>(host.shape.size()),
-                        host.shape.data(), nullptr});
+    bindings.push_back(
+        {sizeof(az_tensor), host.bytes.data(), static_cast<int32_t>(host.dtype),
+         static_cast<int32_t>(host.shape.size()), host.shape.data(), nullptr});
   };
   for (const Tensor &operand : operands)
     bind(*operand.hostData());

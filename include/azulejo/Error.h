@@ -21,21 +21,21 @@ inline namespace v0 {
 /// the CLI's exit codes derive from the class of the code (docs/errors.md).
 enum class ErrorCode : int {
   Ok = 0,
-  InvalidGraph = 1,     ///< The graph breaks a rule of an op or of the graph.
-  Unsupported = 2,      ///< Valid, but no code path serves it (shape, dtype...).
-  ResourceLimit = 3,    ///< Needs more of a fixed resource than the target has.
-  Toolchain = 4,        ///< Assembler, compiler library or worker is missing.
-  DriverEnv = 5,        ///< No driver, no device, or the driver refuses.
-  DriverTooOld = 6,     ///< The driver cannot load what this build emits.
-  CacheEnv = 7,         ///< The cache directory is unusable (a warning).
-  CacheRejected = 8,    ///< A cache entry was refused (a warning).
-  TuneFailed = 9,       ///< Tuning gave nothing; the default schedule is used.
-  CandidateWrong = 10,  ///< A candidate's output disagrees with the oracle.
-  Timeout = 11,         ///< A time limit ended the work.
-  Interrupted = 12,     ///< The user ended the work.
-  OutOfMemory = 13,     ///< Host or device memory is exhausted.
-  DeviceLost = 14,      ///< The device is unusable; sticky and fatal.
-  Internal = 15,        ///< Always our bug; report it with the reproducer.
+  InvalidGraph = 1,    ///< The graph breaks a rule of an op or of the graph.
+  Unsupported = 2,     ///< Valid, but no code path serves it (shape, dtype...).
+  ResourceLimit = 3,   ///< Needs more of a fixed resource than the target has.
+  Toolchain = 4,       ///< Assembler, compiler library or worker is missing.
+  DriverEnv = 5,       ///< No driver, no device, or the driver refuses.
+  DriverTooOld = 6,    ///< The driver cannot load what this build emits.
+  CacheEnv = 7,        ///< The cache directory is unusable (a warning).
+  CacheRejected = 8,   ///< A cache entry was refused (a warning).
+  TuneFailed = 9,      ///< Tuning gave nothing; the default schedule is used.
+  CandidateWrong = 10, ///< A candidate's output disagrees with the oracle.
+  Timeout = 11,        ///< A time limit ended the work.
+  Interrupted = 12,    ///< The user ended the work.
+  OutOfMemory = 13,    ///< Host or device memory is exhausted.
+  DeviceLost = 14,     ///< The device is unusable; sticky and fatal.
+  Internal = 15,       ///< Always our bug; report it with the reproducer.
   InvalidArgument = 16, ///< A call, flag, file or variable is malformed.
 };
 

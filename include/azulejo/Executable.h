@@ -78,8 +78,7 @@ public:
   }
   Status run(const Stream &stream, std::initializer_list<TensorView> bindings,
              Workspace workspace) const {
-    return run(stream, std::span(bindings.begin(), bindings.size()),
-               workspace);
+    return run(stream, std::span(bindings.begin(), bindings.size()), workspace);
   }
   /// The convenient form: allocates a workspace for this one run.
   Status run(std::initializer_list<TensorView> bindings) const {
@@ -100,19 +99,19 @@ public:
                                const Stream &stream = {}) const {
     std::vector<az_dim_value> values = valuesOf(dims);
     size_t bytes = 0;
-    Status status = detail::call(az_executable_workspace_size, handle(),
-                                 values.data(), values.size(), poolOf(stream),
-                                 &bytes);
+    Status status =
+        detail::call(az_executable_workspace_size, handle(), values.data(),
+                     values.size(), poolOf(stream), &bytes);
     return status ? Result<size_t>(bytes) : status.error();
   }
   /// Bytes that a run on these tensors needs; their data is not looked at.
   Result<size_t> workspaceSize(std::span<const TensorView> bindings,
                                const Stream &stream = {}) const {
     size_t bytes = 0;
-    Status status = detail::call(
-        az_executable_workspace_size_for, handle(),
-        static_cast<const az_tensor *>(bindings.data()), bindings.size(),
-        poolOf(stream), &bytes);
+    Status status =
+        detail::call(az_executable_workspace_size_for, handle(),
+                     static_cast<const az_tensor *>(bindings.data()),
+                     bindings.size(), poolOf(stream), &bytes);
     return status ? Result<size_t>(bytes) : status.error();
   }
 
@@ -141,9 +140,9 @@ public:
       return info.error();
     std::vector<az_dim_value> values = valuesOf(dims);
     std::vector<int64_t> shape(static_cast<size_t>(info->rank));
-    Status status = detail::call(az_executable_binding_shape, handle(), index,
-                                 values.data(), values.size(), shape.data(),
-                                 shape.size());
+    Status status =
+        detail::call(az_executable_binding_shape, handle(), index,
+                     values.data(), values.size(), shape.data(), shape.size());
     return status ? Result<std::vector<int64_t>>(std::move(shape))
                   : status.error();
   }

@@ -58,10 +58,9 @@ public:
     if (state->failure)
       return;
     if (value.graphState() != state)
-      return state->fail(makeError(ErrorCode::InvalidGraph,
-                                   "output '" + name + "'",
-                                   "the value is not of this graph",
-                                   "graph.values"));
+      return state->fail(
+          makeError(ErrorCode::InvalidGraph, "output '" + name + "'",
+                    "the value is not of this graph", "graph.values"));
     note(detail::call(az_graph_output, handle(), name.c_str(),
                       value.graphValue()));
   }

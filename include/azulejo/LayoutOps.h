@@ -13,16 +13,16 @@ inline namespace v0 {
 /// Host-side generators, for eager code; Graph has methods of the same names.
 inline Tensor constant(double value, DType dtype, const Shape &shape = {},
                        const std::string &name = {}) {
-  return detail::apply(
-      "constant", {},
-      {{"value", value}, {"dtype", dtype}, {"shape", shape}}, name)[0];
+  return detail::apply("constant", {},
+                       {{"value", value}, {"dtype", dtype}, {"shape", shape}},
+                       name)[0];
 }
 /// Counts 0, 1, 2, ... along `axis`.
 inline Tensor iota(const Shape &shape, int64_t axis, DType dtype = i64,
                    const std::string &name = {}) {
-  return detail::apply(
-      "iota", {}, {{"shape", shape}, {"axis", axis}, {"dtype", dtype}},
-      name)[0];
+  return detail::apply("iota", {},
+                       {{"shape", shape}, {"axis", axis}, {"dtype", dtype}},
+                       name)[0];
 }
 
 inline Tensor broadcast(const Tensor &x, const Shape &shape,
@@ -44,9 +44,9 @@ inline Tensor slice(const Tensor &x, const std::vector<int64_t> &starts,
                     const std::string &name = {}) {
   if (steps.empty())
     steps.assign(starts.size(), 1);
-  return detail::apply(
-      "slice", {x}, {{"starts", starts}, {"sizes", sizes}, {"steps", steps}},
-      name)[0];
+  return detail::apply("slice", {x},
+                       {{"starts", starts}, {"sizes", sizes}, {"steps", steps}},
+                       name)[0];
 }
 inline Tensor concat(const std::vector<Tensor> &parts, int64_t axis,
                      const std::string &name = {}) {

@@ -91,11 +91,11 @@ public:
       count *= static_cast<size_t>(size);
     }
     if (!good || count != values.size())
-      data->failure = makeError(
-          ErrorCode::InvalidArgument, "Tensor::of",
-          "the shape has " + std::to_string(count) + " elements, got " +
-              std::to_string(values.size()),
-          "tensor.count");
+      data->failure =
+          makeError(ErrorCode::InvalidArgument, "Tensor::of",
+                    "the shape has " + std::to_string(count) +
+                        " elements, got " + std::to_string(values.size()),
+                    "tensor.count");
     data->shape = std::move(shape);
     data->bytes.resize(values.size_bytes());
     if (!values.empty())
@@ -185,10 +185,11 @@ struct Attribute {
 /// Runs one op: appends it to the operands' graph (or to `into`), or computes
 /// it at once on host data. Always returns `results` tensors; a failure is in
 /// them. Defined in Apply.h.
-inline std::vector<Tensor>
-apply(const char *kind, const std::vector<Tensor> &operands,
-      const std::vector<Attribute> &attrs, const std::string &name,
-      size_t results = 1, std::shared_ptr<GraphState> into = nullptr);
+inline std::vector<Tensor> apply(const char *kind,
+                                 const std::vector<Tensor> &operands,
+                                 const std::vector<Attribute> &attrs,
+                                 const std::string &name, size_t results = 1,
+                                 std::shared_ptr<GraphState> into = nullptr);
 
 /// Checks that `x` holds host data and gives it as `dtype`. Apply.h.
 inline Result<Tensor> hostAs(const Tensor &x, DType dtype);

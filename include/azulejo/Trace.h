@@ -44,8 +44,7 @@ inline Tensor traceInput(Graph &graph, const TensorSpec &spec, size_t) {
 inline Tensor traceInput(Graph &graph, const Tensor &like, size_t index) {
   if (Status status = like.status(); !status)
     graph.shared()->fail(status.error());
-  return graph.input("in" + std::to_string(index), like.shape(),
-                     like.dtype());
+  return graph.input("in" + std::to_string(index), like.shape(), like.dtype());
 }
 
 inline void traceOutput(Graph &graph, const Tensor &result, size_t &index) {

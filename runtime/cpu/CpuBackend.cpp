@@ -105,8 +105,8 @@ CpuBackend::load(const plan::Image &image) const {
                   "it is for " + image.arch + ", this machine is " + arch,
                   "image.arch", "compile the graph on this machine");
   for (const std::string &feature : splitList(image.features))
-    if (feature[0] != '-' && std::find(features.begin(), features.end(),
-                                       feature) == features.end())
+    if (feature[0] != '-' &&
+        std::find(features.begin(), features.end(), feature) == features.end())
       return refuse(ErrorCode::Unsupported,
                     "it needs the CPU feature " + feature +
                         ", which this machine lacks",

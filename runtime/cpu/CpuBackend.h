@@ -1,4 +1,4 @@
-//===- CpuBackend.h - CPU images and launches --------------------*- C++ -*-===//
+//===- CpuBackend.h - CPU images and launches -------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

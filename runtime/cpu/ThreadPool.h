@@ -1,4 +1,4 @@
-//===- ThreadPool.h - threads for CPU launches -------------------*- C++ -*-===//
+//===- ThreadPool.h - threads for CPU launches ------------------*- C++ -*-===//
 //
 // Persistent threads share the items of whatever jobs are open. A job lives on
 // its caller's stack and is linked into a list, so that opening one allocates

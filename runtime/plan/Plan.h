@@ -1,4 +1,4 @@
-//===- Plan.h - what runs: images, launches, recipes -------------*- C++ -*-===//
+//===- Plan.h - what runs: images, launches, recipes ------------*- C++ -*-===//
 //
 // A plan is the compiler's product and everything the runtime needs: machine
 // code, where each argument of each launch comes from, how large the workspace
@@ -38,15 +38,33 @@ namespace azulejo::plan {
 /// A size in reverse Polish form over the plan's dimensions.
 class Expr {
 public:
-  enum Code : int64_t { Const, DimRef, Add, Sub, Mul, CeilDiv, FloorDiv, Min, Max };
+  enum Code : int64_t {
+    Const,
+    DimRef,
+    Add,
+    Sub,
+    Mul,
+    CeilDiv,
+    FloorDiv,
+    Min,
+    Max
+  };
   Expr() : Expr(0) {}
   Expr(int64_t constant) : code{Const, constant} {}
   static Expr dim(int64_t index);
   static Expr combine(Code op, const Expr &a, const Expr &b);
-  friend Expr operator+(const Expr &a, const Expr &b) { return combine(Add, a, b); }
-  friend Expr operator*(const Expr &a, const Expr &b) { return combine(Mul, a, b); }
-  friend Expr operator-(const Expr &a, const Expr &b) { return combine(Sub, a, b); }
-  friend Expr ceilDiv(const Expr &a, const Expr &b) { return combine(CeilDiv, a, b); }
+  friend Expr operator+(const Expr &a, const Expr &b) {
+    return combine(Add, a, b);
+  }
+  friend Expr operator*(const Expr &a, const Expr &b) {
+    return combine(Mul, a, b);
+  }
+  friend Expr operator-(const Expr &a, const Expr &b) {
+    return combine(Sub, a, b);
+  }
+  friend Expr ceilDiv(const Expr &a, const Expr &b) {
+    return combine(CeilDiv, a, b);
+  }
   friend Expr max(const Expr &a, const Expr &b) { return combine(Max, a, b); }
 
   /// False on overflow, on division by zero, on a dimension out of range, or
@@ -97,7 +115,7 @@ struct Launch {
   int64_t entryOffset = 0; ///< CPU: byte offset of the entry point
   std::string entry;       ///< GPU: function name
   std::vector<Arg> args;
-  Expr grid;               ///< work items (CPU) or blocks (GPU)
+  Expr grid;                ///< work items (CPU) or blocks (GPU)
   int64_t scratchBytes = 0; ///< CPU: per thread; GPU: dynamic shared memory
   int64_t blockThreads = 1; ///< GPU
 
@@ -125,8 +143,8 @@ struct Note {
 
 struct Plan {
   static constexpr int64_t kVersion = 1;
-  std::string target;    ///< TargetDesc::name
-  std::string producer;  ///< compiler build id
+  std::string target;   ///< TargetDesc::name
+  std::string producer; ///< compiler build id
   std::vector<DimInfo> dims;
   std::vector<Buffer> buffers; ///< inputs first, then outputs, in graph order
   std::vector<Launch> launches;

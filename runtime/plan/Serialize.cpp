@@ -119,16 +119,16 @@ static json::Value headerJson(const Plan &plan) {
                         })},
       {"buffers", listJson(plan.buffers, bufferJson)},
       {"launches", listJson(plan.launches, launchJson)},
-      {"images",
-       listJson(plan.images,
-                [](const Image &image) -> json::Value {
-                  return json::Object{
-                      {"kind", textOf(image.kind)},
-                      {"arch", textOf(image.arch)},
-                      {"features", textOf(image.features)},
-                      {"digest", textOf(image.digest)},
-                      {"bytes", static_cast<int64_t>(image.bytes.size())}};
-                })},
+      {"images", listJson(plan.images,
+                          [](const Image &image) -> json::Value {
+                            return json::Object{
+                                {"kind", textOf(image.kind)},
+                                {"arch", textOf(image.arch)},
+                                {"features", textOf(image.features)},
+                                {"digest", textOf(image.digest)},
+                                {"bytes",
+                                 static_cast<int64_t>(image.bytes.size())}};
+                          })},
       {"workspace", exprJson(plan.workspaceBytes)},
       {"contracts", std::move(contracts)},
       {"notes", listJson(plan.notes,
@@ -327,8 +327,8 @@ static void readHeader(Reader &in, const json::Object &header,
     in.fail("contracts");
   }
   in.objects(header, "notes", [&](const json::Object &item) {
-    plan.notes.push_back({in.text(item, "rule"), in.texts(item, "ops"),
-                          in.text(item, "text")});
+    plan.notes.push_back(
+        {in.text(item, "rule"), in.texts(item, "ops"), in.text(item, "text")});
   });
   plan.unfusedBytes = in.expr(header, "unfused_bytes");
   plan.lowerBoundBytes = in.expr(header, "lower_bound_bytes");

@@ -40,9 +40,9 @@ private:
   }
 
   Status checkCounts() {
-    for (size_t count : {plan.dims.size(), plan.buffers.size(),
-                         plan.launches.size(), plan.images.size(),
-                         plan.notes.size(), plan.contracts.size()})
+    for (size_t count :
+         {plan.dims.size(), plan.buffers.size(), plan.launches.size(),
+          plan.images.size(), plan.notes.size(), plan.contracts.size()})
       if (count > kMaxEntries)
         return fail("a table has more than 65536 entries");
     if (!good(plan.workspaceBytes) || !good(plan.unfusedBytes) ||
@@ -111,9 +111,9 @@ private:
         return fail(what + "names an image that is not there");
       const Image &image = plan.images[launch.image];
       bool cpu = image.kind == "cpu-flat";
-      if (cpu && (launch.entryOffset < 0 ||
-                  static_cast<size_t>(launch.entryOffset) >=
-                      image.bytes.size()))
+      if (cpu &&
+          (launch.entryOffset < 0 ||
+           static_cast<size_t>(launch.entryOffset) >= image.bytes.size()))
         return fail(what + "starts outside its image");
       if (!cpu && launch.entry.empty())
         return fail(what + "has no entry name");

@@ -55,8 +55,7 @@ AZ_API az_status az_executable_binding_shape(const az_executable *executable,
                                              size_t index,
                                              const az_dim_value *dims,
                                              size_t dim_count, int64_t *shape,
-                                             size_t capacity,
-                                             az_error **error);
+                                             size_t capacity, az_error **error);
 
 /* A caller's tensor. Strides count elements; NULL means contiguous. The
  * innermost axis must be contiguous. Memory is the caller's. */

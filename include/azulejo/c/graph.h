@@ -66,8 +66,7 @@ AZ_API az_status az_graph_dim(az_graph *graph, const char *name, int64_t min,
                               int64_t max, az_error **error);
 AZ_API az_status az_graph_input(az_graph *graph, const char *name,
                                 int32_t dtype, const char *const *shape,
-                                size_t rank, az_value *value,
-                                az_error **error);
+                                size_t rank, az_value *value, az_error **error);
 /* Appends an op (docs/ops.md lists kinds and attributes). `name` is the user's
  * label for messages and may be NULL. `results` receives at most `capacity`
  * values; *count is how many the op has. */

@@ -1,4 +1,5 @@
-/*===- consumer.c - a user's program in C ----------------------------------===*\
+/*===- consumer.c - a user's program in C
+----------------------------------===*\
 |*
 |* Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 \*===----------------------------------------------------------------------===*/

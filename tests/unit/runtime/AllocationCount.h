@@ -1,4 +1,4 @@
-//===- AllocationCount.h - what a thread allocates ---------------*- C++ -*-===//
+//===- AllocationCount.h - what a thread allocates --------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -136,7 +136,8 @@ TEST(Executable, RefusesBadTensors) {
   };
   static int64_t strides[2];
   static int64_t shape[2];
-  refuse("run.dtype", "input 'x'", [](OneRun &r) { r.tensors[0].dtype = AZ_F16; });
+  refuse("run.dtype", "input 'x'",
+         [](OneRun &r) { r.tensors[0].dtype = AZ_F16; });
   refuse("run.dtype", "input 'x'", [](OneRun &r) { r.tensors[0].dtype = 77; });
   refuse("run.rank", "output 'y'", [](OneRun &r) { r.tensors[1].rank = 1; });
   refuse("run.rank", "output 'y'", [](OneRun &r) { r.tensors[1].rank = -1; });
@@ -177,7 +178,8 @@ TEST(Executable, RefusesBadTensors) {
     strides[1] = 1;
     r.tensors[0].strides = strides;
   });
-  refuse("run.pointer", "input 'x'", [](OneRun &r) { r.tensors[0].data = nullptr; });
+  refuse("run.pointer", "input 'x'",
+         [](OneRun &r) { r.tensors[0].data = nullptr; });
   refuse("run.pointer", "input 'x'", [](OneRun &r) {
     r.tensors[0].data = reinterpret_cast<char *>(r.x.data()) + 1;
   });
@@ -188,8 +190,7 @@ TEST(Executable, CountIsChecked) {
   OneRun run(4);
   EXPECT_EQ(ruleOf(exe->run(Tensors(run.tensors, 1), nullptr, 0, {})),
             "run.count");
-  EXPECT_EQ(ruleOf(exe->run(Tensors(nullptr, 0), nullptr, 0, {})),
-            "run.count");
+  EXPECT_EQ(ruleOf(exe->run(Tensors(nullptr, 0), nullptr, 0, {})), "run.count");
 }
 
 TEST(Executable, EmptyTensorsMayBeNull) {

@@ -1,4 +1,5 @@
-/*===- Kernels.c - small kernels for tests of the runtime ------------------===*\
+/*===- Kernels.c - small kernels for tests of the runtime
+------------------===*\
 |*
 |* Each function is compiled on its own, without a constant pool or a call, and
 |* cut out of the object file: a "cpu-flat" image.

@@ -51,10 +51,15 @@ TEST(Expr, FoldingKeepsOverflow) {
 }
 
 TEST(Expr, RefusesMalformedCode) {
-  for (std::vector<int64_t> code :
-       {std::vector<int64_t>{}, {Expr::Const}, {Expr::Add},
-        {Expr::Const, 1, Expr::Const, 2}, {Expr::DimRef, 1},
-        {Expr::DimRef, -1}, {99}, {-1}, {Expr::Const, 1, 99}}) {
+  for (std::vector<int64_t> code : {std::vector<int64_t>{},
+                                    {Expr::Const},
+                                    {Expr::Add},
+                                    {Expr::Const, 1, Expr::Const, 2},
+                                    {Expr::DimRef, 1},
+                                    {Expr::DimRef, -1},
+                                    {99},
+                                    {-1},
+                                    {Expr::Const, 1, 99}}) {
     Expr expr;
     expr.code = code;
     EXPECT_EQ(eval(expr, {1}), std::nullopt);

@@ -1,4 +1,4 @@
-//===- TestPlan.h - a plan around a test kernel ------------------*- C++ -*-===//
+//===- TestPlan.h - a plan around a test kernel -----------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -11,6 +11,11 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+
+// The build says where it puts the kernels' images.
+#ifndef AZULEJO_TEST_KERNELS
+#define AZULEJO_TEST_KERNELS "kernels"
+#endif
 
 namespace azulejo::runtime {
 

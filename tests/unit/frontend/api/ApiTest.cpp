@@ -85,8 +85,8 @@ TEST_F(Api, AWarmCacheNeedsNoCompiler) {
   EXPECT_FALSE(api::isCompilerLoaded());
   std::vector<float> x(24, 3), y(24);
   int64_t shape[] = {3, 8};
-  Status status =
-      exe->run({TensorView(x.data(), f32, shape), TensorView(y.data(), f32, shape)});
+  Status status = exe->run(
+      {TensorView(x.data(), f32, shape), TensorView(y.data(), f32, shape)});
   ASSERT_TRUE(status) << status.error().str();
   EXPECT_EQ(y, std::vector<float>(24, 6));
   EXPECT_NE(exe->candidates()->find("default"), std::string::npos);
@@ -114,10 +114,10 @@ TEST_F(Api, EveryOptionThatChangesCodeIsInTheKey) {
   EXPECT_TRUE(missesWith([](CompileOptions &o) { o.deterministic = true; }));
   EXPECT_TRUE(missesWith([](CompileOptions &o) { o.batchInvariant = true; }));
   EXPECT_TRUE(missesWith([](CompileOptions &o) { o.allowFusion = false; }));
-  EXPECT_TRUE(missesWith(
-      [](CompileOptions &o) { o.tune = std::chrono::seconds(1); }));
-  EXPECT_TRUE(missesWith(
-      [](CompileOptions &o) { o.cache.mode = CacheMode::Off; }));
+  EXPECT_TRUE(
+      missesWith([](CompileOptions &o) { o.tune = std::chrono::seconds(1); }));
+  EXPECT_TRUE(
+      missesWith([](CompileOptions &o) { o.cache.mode = CacheMode::Off; }));
 }
 
 TEST_F(Api, RenamingInnerOpsKeepsTheKey) {
@@ -189,8 +189,8 @@ TEST_F(Api, BindingsAndWorkspace) {
   EXPECT_EQ(status.error().rule, "run.workspace");
   Stream gpu;
   gpu.handle = &gpu;
-  status = exe->run(gpu, {TensorView(x, f32, shape), TensorView(y, f32, shape)},
-                    {});
+  status =
+      exe->run(gpu, {TensorView(x, f32, shape), TensorView(y, f32, shape)}, {});
   EXPECT_EQ(status.error().rule, "run.stream");
 }
 
@@ -216,11 +216,11 @@ TEST_F(Api, EveryOpHasAFunction) {
   auto q = g.input("q", {1, 2, 4, 8}, f32), w = g.input("w", {8}, f32);
   auto t = g.input("t", {4, 4}, f32), at = g.input("at", {}, i32);
   auto ids = g.input("ids", {3}, i64);
-  for (auto op : {&azulejo::exp, &azulejo::exp2, &azulejo::log, &azulejo::sqrt,
-                  &azulejo::rsqrt, &azulejo::sin, &azulejo::cos,
-                  &azulejo::tanh, &azulejo::sigmoid, &azulejo::silu,
-                  &azulejo::geluErf, &azulejo::geluTanh, &azulejo::neg,
-                  &azulejo::abs, &azulejo::relu})
+  for (auto op :
+       {&azulejo::exp, &azulejo::exp2, &azulejo::log, &azulejo::sqrt,
+        &azulejo::rsqrt, &azulejo::sin, &azulejo::cos, &azulejo::tanh,
+        &azulejo::sigmoid, &azulejo::silu, &azulejo::geluErf,
+        &azulejo::geluTanh, &azulejo::neg, &azulejo::abs, &azulejo::relu})
     op(x, "");
   for (auto op : {&azulejo::add, &azulejo::sub, &azulejo::mul, &azulejo::div,
                   &azulejo::pow, &azulejo::minimum, &azulejo::maximum})
@@ -260,8 +260,8 @@ TEST_F(Api, EveryOpHasAFunction) {
 
 TEST_F(Api, TracingBuildsTheGraphThatMethodsBuild) {
   auto block = [](Tensor x) { return x + x; };
-  Result<Graph> traced = trace(
-      block, TensorSpec{"x", {Dim("S"), 8}, f32, {{"S", 0, 1 << 20}}});
+  Result<Graph> traced =
+      trace(block, TensorSpec{"x", {Dim("S"), 8}, f32, {{"S", 0, 1 << 20}}});
   ASSERT_TRUE(traced) << traced.error().str();
   Graph direct;
   auto s = direct.dim("S", 0, 1 << 20);
@@ -292,8 +292,9 @@ TEST_F(Api, NullArgumentsAreErrorsNotCrashes) {
   EXPECT_EQ(az_graph_dim(nullptr, "S", 1, 2, nullptr), AZ_INVALID_ARGUMENT);
   EXPECT_EQ(az_compile(nullptr, nullptr, nullptr, nullptr, nullptr),
             AZ_INVALID_ARGUMENT);
-  EXPECT_EQ(az_executable_run(nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr),
-            AZ_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      az_executable_run(nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr),
+      AZ_INVALID_ARGUMENT);
   EXPECT_EQ(az_executable_load(nullptr, 5, nullptr, nullptr, nullptr),
             AZ_INVALID_ARGUMENT);
   EXPECT_EQ(az_executable_binding_count(nullptr), 0u);
@@ -320,10 +321,12 @@ TEST_F(Api, OptionStructsOfOtherSizes) {
 TEST_F(Api, TheEnvironmentIsCheckedAndListed) {
   std::string json = *detail::callForText(az_environment);
   EXPECT_NE(json.find("AZULEJO_CACHE_DIR"), std::string::npos);
-  for (auto [name, value] :
-       {std::pair{"AZULEJO_CACHE", "sometimes"}, {"AZULEJO_TUNE", "much"},
-        {"AZULEJO_TUNE_BUDGET_S", "-1"}, {"AZULEJO_NUM_THREADS", "0"},
-        {"AZULEJO_NUM_THREADS", "4x"}, {"AZULEJO_LOG", "loud"}}) {
+  for (auto [name, value] : {std::pair{"AZULEJO_CACHE", "sometimes"},
+                             {"AZULEJO_TUNE", "much"},
+                             {"AZULEJO_TUNE_BUDGET_S", "-1"},
+                             {"AZULEJO_NUM_THREADS", "0"},
+                             {"AZULEJO_NUM_THREADS", "4x"},
+                             {"AZULEJO_LOG", "loud"}}) {
     setenv(name, value, 1);
     Result<Device> opened = Device::open("cpu");
     unsetenv(name);
