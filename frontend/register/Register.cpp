@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/register/Register.h"
 #include "ir/graph/GraphDialect.h"
+#include "passes/graph/Graph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -33,6 +34,7 @@ static void (*const kRegistrations[])() = {
     mlir::registerCanonicalizerPass,
     mlir::registerCSEPass,
     mlir::registerSymbolDCEPass,
+    azulejo::graphpasses::registerPasses,
 };
 
 void azulejo::registerAllPasses() {
