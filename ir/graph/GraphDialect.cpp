@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "ir/graph/GraphDialect.h"
 #include "ir/graph/GraphOps.h"
+#include "ir/graph/Notes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -120,6 +121,9 @@ LogicalResult DimsAttr::verifyEncoding(
 
 LogicalResult
 GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  if (attr.getName() == kNotesAttr && isa<ArrayAttr>(attr.getValue()) &&
+      isa<FunctionOpInterface>(op))
+    return success();
   if (attr.getName() != kDimsAttr)
     return op->emitError() << "'" << attr.getName().getValue()
                            << "' is no attribute of an operation";

@@ -49,8 +49,8 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure]> {
   let assemblyFormat = "$axis attr-dict";
 }
 
-def Tile_FillOp : Tile_Op<"fill", [Pure]> {
-  let summary = "A tile of one value";
+def Tile_FillOp : Tile_Op<"fill"> {
+  let summary = "A new tile of one value"; // not Pure: two fills are two tiles
   let arguments = (ins AnyTypeOf<[F32, I32, I64]>:$value);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
@@ -89,12 +89,18 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
-def Tile_ReadOp : Tile_Op<"read", [MemoryEffects<[MemRead]>]> {
+def Tile_ReadOp : Tile_Op<"read", [AttrSizedOperandSegments,
+                                   MemoryEffects<[MemRead]>]> {
   let summary = "One element of a view, in its compute type";
-  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$indices);
+  let description = [{
+    With a predicate that is false, memory is not touched and the result is 0.
+  }];
+  let arguments = (ins Tile_ViewType:$view, Variadic<Index>:$indices,
+                       Optional<I1>:$predicate);
   let results = (outs AnyTypeOf<[F32, I1, I32, I64]>:$result);
   let assemblyFormat = [{
-    $view `[` $indices `]` attr-dict `:` type($view) `->` type($result)
+    $view `[` $indices `]` (`if` $predicate^)? attr-dict
+    `:` type($view) `->` type($result)
   }];
   let hasVerifier = 1;
 }

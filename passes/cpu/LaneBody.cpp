@@ -35,8 +35,8 @@ int64_t knownMultiple(Value value) {
   return 1;
 }
 
-LaneBody::LaneBody(tile::MapOp map, unsigned laneAxis)
-    : map(map), laneAxis(laneAxis) {}
+LaneBody::LaneBody(tile::MapOp map, unsigned laneAxis, Value safeAddress)
+    : map(map), laneAxis(laneAxis), safeAddress(safeAddress) {}
 
 void LaneBody::bindUniform(Value value, Value scalar) {
   bound[value] = {Lane::Uniform, scalar, 1};
@@ -118,8 +118,17 @@ void LaneBody::emitUniform(HostBuilder &h, OuterValue outer, ViewOf viewOf) {
       Value offset = h.i64(0);
       for (auto [index, stride] : llvm::zip(read.getIndices(), view.strides))
         offset = h.add(offset, h.mul(lookup(index, outer).value, stride));
-      bindUniform(read, h.load(h.address(view.base, view.storage, offset),
-                               view.storage));
+      Value address = h.address(view.base, view.storage, offset);
+      if (!read.getPredicate()) {
+        bindUniform(read, h.load(address, view.storage));
+      } else {
+        // Some memory that may always be read stands in for what may not.
+        Value predicate = lookup(read.getPredicate(), outer).value;
+        Value loaded =
+            h.load(h.select(predicate, address, safeAddress), view.storage);
+        bindUniform(read, h.select(predicate, loaded,
+                                   h.constant(loaded.getType(), 0)));
+      }
     } else {
       SmallVector<Value> operands;
       for (Value operand : op.getOperands())
@@ -140,6 +149,30 @@ std::optional<LaneBody::Lane> LaneBody::emitLinear(HostBuilder &h,
     if (x.kind != Lane::Linear)
       return std::nullopt;
     return Lane{Lane::Linear, emitClone(h, op, {x.value}, 0), x.multiple};
+  }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    // All lanes are on one side of a bound that no vector straddles.
+    Lane x = lookup(compare.getLhs(), outer), y = lookup(compare.getRhs(), outer);
+    auto p = compare.getPredicate();
+    bool below = p == arith::CmpIPredicate::slt || p == arith::CmpIPredicate::ult;
+    bool above = p == arith::CmpIPredicate::sge || p == arith::CmpIPredicate::uge;
+    std::optional<int64_t> bound;
+    if (x.kind == Lane::Linear && y.kind == Lane::Uniform)
+      bound = HostBuilder::constantOf(y.value);
+    if (!(below || above) || !bound || *bound % lanes || x.multiple % lanes)
+      return std::nullopt;
+    return Lane{Lane::Uniform,
+                emitClone(h, op, {x.value, y.value}, 0), 1};
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Lane c = lookup(select.getCondition(), outer),
+         x = lookup(select.getTrueValue(), outer),
+         y = lookup(select.getFalseValue(), outer);
+    if (c.kind != Lane::Uniform || x.kind != Lane::Linear ||
+        y.kind != Lane::Linear)
+      return std::nullopt;
+    return Lane{Lane::Linear, h.select(c.value, x.value, y.value),
+                std::min(x.multiple, y.multiple)};
   }
   if (!isa<arith::AddIOp, arith::SubIOp, arith::DivSIOp, arith::DivUIOp,
            arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp>(op) ||
@@ -222,9 +255,19 @@ SmallVector<Value> LaneBody::emitLanes(HostBuilder &h, int64_t lanes,
       bool contiguous;
       Address at =
           addressOf(h, read.getIndices(), view, lanes, outer, contiguous);
-      Value loaded = contiguous && !at.offsets
-                         ? h.loadVector(at.base, view.storage, lanes, mask)
-                         : h.gather(at.base, view.storage, at.offsets, mask);
+      Value guard = mask;
+      if (read.getPredicate()) {
+        Value own = asVector(h, lookup(read.getPredicate(), outer), lanes);
+        guard = mask ? Value(arith::AndIOp::create(h.b, h.loc, mask, own)) : own;
+      }
+      Value loaded;
+      if (contiguous && !at.offsets)
+        loaded = h.loadVector(at.base, view.storage, lanes, guard);
+      else if (at.offsets)
+        loaded = h.gather(at.base, view.storage, at.offsets, guard);
+      else // one address for all lanes, under a predicate that varies
+        loaded = h.gather(at.base, view.storage,
+                          h.constant(h.b.getI64Type(), 0, lanes), guard);
       current[read] = {Lane::Vector, loaded, 1};
       continue;
     }

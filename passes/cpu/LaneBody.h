@@ -40,8 +40,9 @@ public:
   using OuterValue = llvm::function_ref<mlir::Value(mlir::Value)>;
   using ViewOf = llvm::function_ref<const ViewAccess &(mlir::Value)>;
 
-  /// `laneAxis` is the coordinate whose neighbours run together.
-  LaneBody(tile::MapOp map, unsigned laneAxis);
+  /// `laneAxis` is the coordinate whose neighbours run together; `safeAddress`
+  /// is memory that may always be read.
+  LaneBody(tile::MapOp map, unsigned laneAxis, mlir::Value safeAddress);
 
   void bindUniform(mlir::Value value, mlir::Value scalar);
   void bindLinear(mlir::Value value, mlir::Value scalar, int64_t multiple);
@@ -79,6 +80,7 @@ private:
 
   tile::MapOp map;
   unsigned laneAxis;
+  mlir::Value safeAddress;
   llvm::DenseMap<mlir::Value, Lane> bound;   ///< survives emitLanes
   llvm::DenseMap<mlir::Value, Lane> current; ///< of one emitLanes
   llvm::DenseSet<mlir::Operation *> hoisted;

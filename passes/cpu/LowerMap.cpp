@@ -94,7 +94,7 @@ LogicalResult KernelLowering::lowerMap(HostBuilder &h, tile::MapOp map) {
                    : h.select(any, rowCount, h.i64(0));
   h.loop(h.i64(0), rows, 1, {},
          [&](HostBuilder &h, Value row, ValueRange) -> SmallVector<Value> {
-           LaneBody body(map, laneAxis);
+           LaneBody body(map, laneAxis, scratch);
            emitMapRow(h, map, body, row, laneCount, laneAxis);
            return {};
          });

@@ -1,0 +1,36 @@
+//===- Notes.cpp - why a rewrite did not happen, as data ------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "ir/graph/Notes.h"
+#include "ir/graph/GraphTypes.h"
+
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+using namespace azulejo;
+
+void graphir::addNote(StringRef rule, ArrayRef<Operation *> ops,
+                      const Twine &text) {
+  auto function = ops.empty()
+                      ? FunctionOpInterface()
+                      : ops.front()->getParentOfType<FunctionOpInterface>();
+  if (!function)
+    return;
+  Builder builder(function->getContext());
+  SmallVector<Attribute> names;
+  for (Operation *op : ops) {
+    StringRef label = labelOf(op);
+    names.push_back(builder.getStringAttr(label.empty() ? kindOf(op) : label));
+  }
+  Attribute note = builder.getDictionaryAttr(
+      {builder.getNamedAttr("rule", builder.getStringAttr(rule)),
+       builder.getNamedAttr("ops", builder.getArrayAttr(names)),
+       builder.getNamedAttr("text", builder.getStringAttr(text))});
+  SmallVector<Attribute> notes;
+  if (auto list = function->getAttrOfType<ArrayAttr>(kNotesAttr))
+    llvm::append_range(notes, list);
+  if (!llvm::is_contained(notes, note))
+    notes.push_back(note);
+  function->setAttr(kNotesAttr, builder.getArrayAttr(notes));
+}

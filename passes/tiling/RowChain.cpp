@@ -1,0 +1,296 @@
+//===- RowChain.cpp - elementwise maps and row reductions -----------------===//
+//
+// One work item runs `rowTile` rows through the region's stages:
+//
+//   for each stage of reductions     one map per lane extent, folding into
+//                                    per-row accumulators
+//   for each output                  one map that writes it
+//
+// Elementwise producers are recomputed in each map from the region's inputs:
+// the row is in cache after the first pass, and nothing but the per-row results
+// is kept between passes.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/tiling/ElementEmitter.h"
+#include "passes/tiling/Families.h"
+#include "passes/tiling/RowSpace.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace azulejo::tiling {
+
+namespace {
+
+class Lowering {
+public:
+  Lowering(OpBuilder &b, graphir::FusedOp region,
+           const schedule::Schedule &schedule, RowSpace space)
+      : f(b, region, schedule), emitter(f), schedule(schedule),
+        space(std::move(space)) {}
+
+  Result<tile::KernelOp> run() {
+    rowTile = schedule.knob("rowTile");
+    opset::Dim rowCount = opset::elementCount(space.rows);
+    f.setGrid({{rowCount, rowTile}});
+    rowLimit = f.dim(rowCount);
+    rowOrigin = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
+                      f.constant(rowTile));
+    for (const auto &stage : space.stages)
+      emitStage(stage);
+    for (auto [i, output] : llvm::enumerate(space.outputs))
+      emitOutput(i, output);
+    if (!emitter.failure.empty())
+      return makeError(ErrorCode::Internal, "kernel RowChain",
+                       emitter.failure);
+    return f.kernel;
+  }
+
+private:
+  /// Calls `emit` with a loop over chunks of `lanes` around it when a row may
+  /// be longer than one chunk; tiles in `carried` thread through.
+  SmallVector<Value>
+  overLanes(const opset::Dim &lanes, SmallVector<Value> carried,
+            llvm::function_ref<SmallVector<Value>(Value origin, int64_t chunk,
+                                                  ValueRange carried)>
+                emit) {
+    int64_t chunk = schedule.knob("laneChunk");
+    std::optional<int64_t> length = lanes.constant();
+    if (length && *length <= chunk)
+      return emit(f.constant(0), std::max<int64_t>(*length, 1), carried);
+    auto loop = scf::ForOp::create(f.b, f.loc, f.constant(0), f.dim(lanes),
+                                   f.constant(chunk), carried);
+    OpBuilder::InsertionGuard guard(f.b);
+    if (carried.empty())
+      f.b.setInsertionPoint(loop.getBody()->getTerminator());
+    else
+      f.b.setInsertionPointToStart(loop.getBody());
+    SmallVector<Value> next =
+        emit(loop.getInductionVar(), chunk, loop.getRegionIterArgs());
+    if (!carried.empty())
+      scf::YieldOp::create(f.b, f.loc, next);
+    return SmallVector<Value>(loop.getResults());
+  }
+
+  /// The map's frame: rows x lanes, with all per-row results as inputs.
+  KernelFrame::MapSpec frame(Value laneOrigin, int64_t chunk,
+                             const opset::Dim &lanes) {
+    KernelFrame::MapSpec spec;
+    spec.origin = {rowOrigin, laneOrigin};
+    spec.extent = {rowLimit, f.dim(lanes)};
+    spec.shape = {rowTile, chunk};
+    for (Operation *reduction : finished)
+      spec.inputs.push_back(rowTiles[reduction]);
+    return spec;
+  }
+
+  /// Inside a map's body: finished reductions stand for their row's element.
+  void bindRows(ValueRange elements) {
+    emitter.reset();
+    for (auto [reduction, element] : llvm::zip(finished, elements)) {
+      Value value = element;
+      if (cast<graphir::ReductionOpInterface>(reduction).getReductionKind() ==
+          graphir::ReductionKind::Mean) {
+        opset::Shape shape = shapeOf(reduction->getOperand(0));
+        opset::Dim count(1);
+        for (unsigned axis : axesOf(reduction).folded)
+          count = count * shape[axis];
+        value = arith::DivFOp::create(f.b, f.loc, value, asFloat(f.dim(count)));
+      }
+      emitter.bind(reduction->getResult(0),
+                   [value](ValueRange) { return value; });
+    }
+  }
+
+  Value asFloat(Value index) {
+    Value wide =
+        arith::IndexCastOp::create(f.b, f.loc, f.b.getI64Type(), index);
+    return arith::SIToFPOp::create(f.b, f.loc, f.b.getF32Type(), wide);
+  }
+
+  void emitStage(const std::vector<Operation *> &stage) {
+    // Reductions over equally many lanes share one pass.
+    std::vector<Operation *> left(stage);
+    while (!left.empty()) {
+      opset::Dim lanes = laneCount(left.front());
+      std::vector<Operation *> group, rest;
+      for (Operation *op : left)
+        (laneCount(op) == lanes ? group : rest).push_back(op);
+      emitGroup(group, lanes);
+      left = std::move(rest);
+    }
+    finished.insert(finished.end(), stage.begin(), stage.end());
+  }
+
+  static opset::Dim laneCount(Operation *reduction) {
+    opset::Shape shape = shapeOf(reduction->getOperand(0));
+    opset::Dim count(1);
+    for (unsigned axis : axesOf(reduction).folded)
+      count = count * shape[axis];
+    return count;
+  }
+
+  void emitGroup(const std::vector<Operation *> &group,
+                 const opset::Dim &lanes) {
+    SmallVector<Value> inits;
+    SmallVector<std::string> kinds;
+    SmallVector<double> pads;
+    for (Operation *op : group) {
+      auto reduction = cast<graphir::ReductionOpInterface>(op);
+      Type type = tile::computeType(
+          cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
+      Value identity = arith::ConstantOp::create(f.b, f.loc,
+                                                 reduction.getIdentity(type));
+      inits.push_back(f.fill({rowTile}, identity));
+      kinds.push_back(reduction.getReductionKind() ==
+                              graphir::ReductionKind::Max
+                          ? "max"
+                          : "sum");
+      pads.push_back(0);
+    }
+    SmallVector<Value> results = overLanes(
+        lanes, inits, [&](Value origin, int64_t chunk, ValueRange carried) {
+          KernelFrame::MapSpec spec = frame(origin, chunk, lanes);
+          spec.inits.assign(carried.begin(), carried.end());
+          spec.kinds = kinds;
+          spec.pads = pads;
+          for (Value init : carried)
+            spec.results.push_back(init.getType());
+          tile::MapOp map =
+              f.map(spec, [&](ValueRange at, ValueRange elements) {
+                bindRows(elements);
+                SmallVector<Value> values;
+                for (Operation *op : group)
+                  values.push_back(emitFolded(op, at[0], at[1]));
+                return values;
+              });
+          return SmallVector<Value>(map.getResults());
+        });
+    for (auto [op, tile] : llvm::zip(group, results))
+      rowTiles[op] = tile;
+  }
+
+  /// The reduction's operand at (row, lane).
+  Value emitFolded(Operation *op, Value row, Value lane) {
+    opset::Shape shape = shapeOf(op->getOperand(0));
+    ReductionAxes axes = axesOf(op);
+    opset::Shape folded;
+    for (unsigned axis : axes.folded)
+      folded.push_back(shape[axis]);
+    SmallVector<Value> rowAt = f.delinearise(row, space.rows);
+    SmallVector<Value> laneAt = f.delinearise(lane, folded);
+    SmallVector<Value> coords(shape.size());
+    for (auto [k, axis] : llvm::enumerate(axes.kept))
+      coords[axis] = rowAt[k];
+    for (auto [k, axis] : llvm::enumerate(axes.folded))
+      coords[axis] = laneAt[k];
+    Value element = emitter.emit(op->getOperand(0), coords);
+    if (!element) // reported by run()
+      element = arith::ConstantOp::create(
+          f.b, f.loc,
+          f.b.getZeroAttr(tile::computeType(
+              cast<RankedTensorType>(op->getResult(0).getType())
+                  .getElementType())));
+    return element;
+  }
+
+  void emitOutput(unsigned index, const RowSpace::Output &output) {
+    opset::Shape shape = shapeOf(output.value), laneShape;
+    for (unsigned axis : output.laneAxes)
+      laneShape.push_back(shape[axis]);
+    opset::Dim lanes = opset::elementCount(laneShape);
+    overLanes(lanes, {}, [&](Value origin, int64_t chunk, ValueRange) {
+      f.map(frame(origin, chunk, lanes), [&](ValueRange at,
+                                             ValueRange elements) {
+        bindRows(elements);
+        SmallVector<Value> rowAt = f.delinearise(at[0], space.rows);
+        SmallVector<Value> laneAt = f.delinearise(at[1], laneShape);
+        SmallVector<Value> coords(shape.size());
+        for (auto [k, axis] : llvm::enumerate(output.rowAxes))
+          if (axis >= 0)
+            coords[axis] = rowAt[k];
+        for (auto [k, axis] : llvm::enumerate(output.laneAxes))
+          coords[axis] = laneAt[k];
+        if (Value element = emitter.emit(output.value, coords))
+          emitter.write(index, element, coords);
+        return SmallVector<Value>();
+      });
+      return SmallVector<Value>();
+    });
+  }
+
+  KernelFrame f;
+  ElementEmitter emitter;
+  const schedule::Schedule &schedule;
+  RowSpace space;
+  int64_t rowTile = 1;
+  Value rowOrigin, rowLimit;
+  std::vector<Operation *> finished;
+  llvm::DenseMap<Operation *, Value> rowTiles;
+};
+
+class RowChain : public ScheduleFamily {
+public:
+  StringRef name() const override { return "RowChain"; }
+
+  std::optional<std::string> refuses(graphir::FusedOp region) const override {
+    RowSpaceOrReason found = findRowSpace(region);
+    if (!found.reason.empty())
+      return found.reason;
+    return std::nullopt;
+  }
+
+  schedule::KnobSpace space(graphir::FusedOp,
+                            const target::TargetDesc &target) const override {
+    schedule::KnobSpace space{"RowChain", {}, {}, {}};
+    space.values["rowTile"] = {1, 2, 4, 8, 16, 32};
+    space.values["laneChunk"] = {256, 1024, 4096, 16384};
+    if (target.kind == target::Kind::Cpu) {
+      std::vector<int64_t> widths;
+      for (int64_t width : {4, 8, 16})
+        if (width * 4 <= target.vectorBytes)
+          widths.push_back(width);
+      space.values["laneWidth"] = widths;
+    } else {
+      space.values["blockThreads"] = {64, 128, 256, 512, 1024};
+      space.values["accessBytes"] = {4, 8, 16};
+    }
+    int64_t widest = target.vectorBytes / 4;
+    space.cost = [widest](const schedule::Schedule &s) {
+      // Wide vectors first, then enough rows to amortise an item.
+      double cost = 1.0 + 0.02 * std::abs(double(s.knob("rowTile")) - 4);
+      if (s.knob("laneWidth") && s.knob("laneWidth") < widest)
+        cost += 0.5;
+      return cost + (s.knob("laneChunk") < 1024 ? 0.2 : 0.0);
+    };
+    return space;
+  }
+
+  schedule::Schedule
+  defaultSchedule(graphir::FusedOp,
+                  const target::TargetDesc &) const override {
+    return schedule::Schedule::defaults("RowChain");
+  }
+
+  Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,
+                               const schedule::Schedule &schedule,
+                               const target::TargetDesc &) const override {
+    RowSpaceOrReason found = findRowSpace(region);
+    if (!found.reason.empty())
+      return makeError(ErrorCode::Unsupported, "kernel RowChain",
+                       found.reason, "RowChain.rows");
+    return Lowering(b, region, schedule, std::move(found.space)).run();
+  }
+};
+
+} // namespace
+
+const ScheduleFamily &rowChainFamily() {
+  static const RowChain family;
+  return family;
+}
+
+} // namespace azulejo::tiling
