@@ -22,6 +22,12 @@ using azulejo::Tensor;
 
 namespace {
 
+/// Inputs are named by identifiers: "encoder.layer.0..." with underscores.
+std::string inputName(std::string name) {
+  std::replace(name.begin(), name.end(), '.', '_');
+  return name;
+}
+
 /// Builds the graph part by part; names of ops follow the checkpoint's names,
 /// so that messages and explain speak of "encoder.layer.3.attention".
 class Builder {
@@ -33,9 +39,9 @@ public:
     tokenTypes = graph.input("token_types", {batch, length}, DType::I32);
     lengths = graph.input("lengths", {batch}, DType::I32);
     for (const WeightSpec &spec : weightList(config))
-      parameters[spec.name] =
-          graph.input(spec.name, Shape(spec.shape.begin(), spec.shape.end()),
-                      spec.isNorm ? DType::F32 : dtype);
+      parameters[spec.name] = graph.input(
+          inputName(spec.name), Shape(spec.shape.begin(), spec.shape.end()),
+          spec.isNorm ? DType::F32 : dtype);
   }
 
   Graph build() {
@@ -107,7 +113,7 @@ private:
     Tensor place = graph.iota({length}, 0, DType::I32);
     Tensor isReal = graph.compare(
         place, "lt", graph.reshape(lengths, {batch, 1}), "pooling.mask");
-    Tensor tokens = graph.cast(x, DType::F32);
+    Tensor tokens = dtype == DType::F32 ? x : graph.cast(x, DType::F32);
     Tensor zero = graph.constant(0, DType::F32);
     Tensor kept = graph.where(graph.reshape(isReal, {batch, length, 1}), tokens,
                               zero, "pooling.select");

@@ -1,13 +1,15 @@
 //===- EncoderRunTest.cpp - the compiled encoder against loops ------------===//
 //
-// Compiles the encoder at tiny sizes and compares it with the plain loops of
-// PlainEncoder.h, which know nothing of padding or batches.
+// Compiles the encoder at tiny sizes and compares it with the reference
+// evaluator on the same graph (EncoderTest.cpp checks that graph).
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "EncoderOracle.h"
 #include "TinyModel.h"
 
 #include "examples/minilm/Encoder.h"
+#include "ir/reference/Check.h"
 
 #include <gtest/gtest.h>
 
@@ -23,18 +25,6 @@ protected:
       : config(tinyConfig()),
         weights(Weights::generate(config, GetParam(), tinyValues)) {}
 
-  /// The parameters as the compiled encoder sees them: rounded to bf16 where
-  /// it keeps them so. What remains is the error of its arithmetic.
-  Parameters parameters() const {
-    Parameters values = tinyParameters(config);
-    if (GetParam() == DType::BF16)
-      for (const WeightSpec &spec : weightList(config))
-        for (float &value : values[spec.name])
-          if (!spec.isNorm)
-            value = std::bit_cast<float>(uint32_t(toBfloat16(value)) << 16);
-    return values;
-  }
-
   Result<Encoder> compile() const {
     Result<azulejo::Device> device = azulejo::Device::open("cpu");
     if (!device)
@@ -44,30 +34,28 @@ protected:
     return Encoder::compile(config, weights, GetParam(), *device, options);
   }
 
-  /// Relative error of each row; unit-length rows make it the 2-norm.
+  /// The numerics contract: at most twice the error of a plain unfused run.
   void compare(const TokenBatch &batch, const std::vector<float> &vectors) {
-    double tolerance = GetParam() == DType::F32 ? 1e-5 : 3e-2;
-    Parameters values = parameters();
-    for (int64_t row = 0; row < batch.rows; ++row) {
-      std::vector<double> exact = plainEmbedding(
-          config, values,
-          std::span(batch.ids).subspan(size_t(row * batch.columns),
-                                       size_t(batch.lengths[row])));
-      double square = 0;
-      for (int64_t c = 0; c < config.hidden; ++c) {
-        double off = vectors[row * config.hidden + c] - exact[c];
-        square += off * off;
-      }
-      EXPECT_LE(std::sqrt(square), tolerance)
-          << "row " << row << " of length " << batch.lengths[row];
-    }
+    using namespace azulejo::reference;
+    Result<HostTensor> oracle = evaluateEncoder(config, weights, GetParam(),
+                                                batch, Mode::Oracle),
+                       plain = evaluateEncoder(config, weights, GetParam(),
+                                               batch, Mode::Plain);
+    ASSERT_TRUE(oracle) << oracle.error().str();
+    ASSERT_TRUE(plain) << plain.error().str();
+    HostTensor actual =
+        HostTensor::of(DType::F32, {batch.rows, config.hidden},
+                       std::vector<double>(vectors.begin(), vectors.end()));
+    CheckReport report =
+        check(actual, *oracle, *plain, {.precision = GetParam()});
+    EXPECT_TRUE(report.pass) << report.str();
   }
 
   Config config;
   Weights weights;
 };
 
-TEST_P(EncoderRun, AgreesWithPlainLoops) {
+TEST_P(EncoderRun, AgreesWithTheReference) {
   Result<Encoder> encoder = compile();
   ASSERT_TRUE(encoder) << encoder.error().str();
   // One compilation; batches of other sizes, lengths and paddings.

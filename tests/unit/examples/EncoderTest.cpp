@@ -1,10 +1,12 @@
 //===- EncoderTest.cpp - the encoder's graph ------------------------------===//
 //
 // Needs libazulejo but no compiler: that the whole encoder can be built as one
-// valid graph.
+// valid graph, and that this graph, evaluated by the reference, computes what
+// the plain loops compute.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "EncoderOracle.h"
 #include "TinyModel.h"
 
 #include "examples/minilm/Encoder.h"
@@ -43,6 +45,30 @@ TEST(EncoderGraph, DependsOnSizesAndElementType) {
   config = tinyConfig();
   config.layers = 1;
   EXPECT_NE(digest(config, DType::F32), base);
+}
+
+/// In double, so that only a wrong graph can make a difference.
+TEST(EncoderGraph, ComputesWhatPlainLoopsCompute) {
+  Config config = tinyConfig();
+  Weights weights = Weights::generate(config, DType::F32, tinyValues);
+  Parameters parameters = tinyParameters(config);
+  for (const std::vector<int32_t> &lengths :
+       {std::vector<int32_t>{1}, std::vector<int32_t>{2, 40, 7},
+        std::vector<int32_t>{5, 5}}) {
+    TokenBatch batch = tinyBatch(config, lengths);
+    Result<azulejo::reference::HostTensor> result = evaluateEncoder(
+        config, weights, DType::F32, batch, azulejo::reference::Mode::Oracle);
+    ASSERT_TRUE(result) << result.error().str();
+    for (int64_t row = 0; row < batch.rows; ++row) {
+      std::vector<double> exact = plainEmbedding(
+          config, parameters,
+          std::span(batch.ids).subspan(size_t(row * batch.columns),
+                                       size_t(lengths[row])));
+      for (int64_t c = 0; c < config.hidden; ++c)
+        ASSERT_NEAR(result->at({row, c}), exact[c], 1e-12)
+            << "row " << row << " of length " << lengths[row];
+    }
+  }
 }
 
 TEST(EncoderGraph, RefusesOtherElementTypes) {
