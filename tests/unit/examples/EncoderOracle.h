@@ -1,4 +1,4 @@
-//===- EncoderOracle.h - the encoder's graph, evaluated ----------*- C++ -*-===//
+//===- EncoderOracle.h - the encoder's graph, evaluated ---------*- C++ -*-===//
 //
 // Evaluates the graph of the encoder with the reference evaluator, without any
 // compiler.
