@@ -1,0 +1,164 @@
+//===- GraphCompiler.cpp - from a graph to a plan -------------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/GraphCompiler.h"
+
+#include "frontend/driver/Schedules.h"
+#include "frontend/import/ImportGraph.h"
+#include "frontend/register/Oracle.h"
+#include "passes/graph/Graph.h"
+
+#include "mlir/Pass/PassManager.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace mlir;
+
+namespace azulejo::driver {
+
+static std::string printed(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream);
+  return text;
+}
+
+Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
+                             bool allowFusion) {
+  if (Status status = graph.verify(); !status)
+    return status.error();
+  FusedGraph fused;
+  fused.module = importer::importGraph(session.context(), graph, "main");
+  if (!fused.module)
+    return session.error(ErrorCode::Internal, "graph", "it does not import");
+  fused.function = *fused.module->getOps<func::FuncOp>().begin();
+  fused.dims = graph.dims();
+  fused.graphText = printed(*fused.module);
+  PassManager pm(&session.context());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(graphpasses::createCanonicaliseGraphPass());
+  if (allowFusion)
+    functions.addPass(graphpasses::createRaiseAttentionPass());
+  else
+    functions.addPass(graphpasses::createDecomposeAttentionPass());
+  functions.addPass(graphpasses::createCanonicaliseGraphPass());
+  if (failed(pm.run(*fused.module)))
+    return session.error(ErrorCode::Internal, "graph", "a graph pass failed");
+  if (failed(fusion::formRegions(fused.function, familyOracle(), {allowFusion},
+                                 fused.notes)))
+    return session.error(ErrorCode::Unsupported, "graph", "");
+  return fused;
+}
+
+RegionTable regionsOf(FusedGraph &fused) {
+  RegionTable table;
+  std::map<std::string, size_t> index;
+  for (auto region :
+       fused.function.getBody().front().getOps<graphir::FusedOp>()) {
+    std::string text = regionText(region, fused.dims);
+    auto [it, fresh] = index.try_emplace(text, table.texts.size());
+    if (fresh)
+      table.texts.push_back(text);
+    table.regionOfKernel.push_back(it->second);
+    table.kernelNames.push_back(region.getName().value_or("kernel").str());
+  }
+  return table;
+}
+
+Result<std::vector<KernelCode>>
+compileRegions(const std::vector<std::string> &texts,
+               const std::vector<schedule::Schedule> &schedules,
+               const target::TargetDesc &target, int threads) {
+  std::vector<std::optional<Result<KernelCode>>> slots(texts.size());
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < texts.size();)
+      slots[i] = compileKernel(texts[i], schedules[i], target);
+  };
+  std::vector<std::thread> helpers;
+  size_t wanted = std::min<size_t>(std::max(threads, 1), texts.size());
+  for (size_t i = 1; i < wanted; ++i)
+    helpers.emplace_back(work);
+  work();
+  for (std::thread &helper : helpers)
+    helper.join();
+  std::vector<KernelCode> codes;
+  for (std::optional<Result<KernelCode>> &slot : slots) {
+    if (!*slot)
+      return slot->error();
+    codes.push_back(std::move(**slot));
+  }
+  return codes;
+}
+
+Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
+                                       const target::TargetDesc &target,
+                                       const api::CompileRequest &request) {
+  Session session;
+  Result<FusedGraph> fused = fuseGraph(session, graph, request.allowFusion);
+  if (!fused)
+    return fused.error();
+  RegionTable regions = regionsOf(*fused);
+  Result<ChosenSchedules> chosen =
+      chooseSchedules(regions.texts, target, request);
+  if (!chosen)
+    return chosen.error();
+  Result<std::vector<KernelCode>> codes = compileRegions(
+      regions.texts, chosen->schedules, target, request.threads);
+  if (!codes)
+    return codes.error();
+  Result<plan::Plan> plan =
+      buildPlan(*fused, graph, regions, *codes, target);
+  if (!plan)
+    return plan.error();
+  return api::CompiledPlan{plan::serialize(*plan), chosen->candidates,
+                           chosen->complete};
+}
+
+Result<std::string> emitStage(const graph::Graph &graph,
+                              const target::TargetDesc &target,
+                              const api::CompileRequest &request,
+                              const std::string &stage) {
+  static const std::vector<std::string> stages = {
+      "graph", "fused", "region", "tiled", "host", "llvm", "asm"};
+  if (std::find(stages.begin(), stages.end(), stage) == stages.end()) {
+    std::string list;
+    for (const std::string &name : stages)
+      list += (list.empty() ? "" : ", ") + name;
+    return makeError(ErrorCode::InvalidArgument, "stage '" + stage + "'",
+                     "there is no such stage", "emit.stage",
+                     "use one of: " + list);
+  }
+  Session session;
+  Result<FusedGraph> fused = fuseGraph(session, graph, request.allowFusion);
+  if (!fused)
+    return fused.error();
+  if (stage == "graph")
+    return fused->graphText;
+  if (stage == "fused")
+    return printed(*fused->module);
+  RegionTable regions = regionsOf(*fused);
+  Result<ChosenSchedules> chosen =
+      chooseSchedules(regions.texts, target, request);
+  if (!chosen)
+    return chosen.error();
+  std::string all;
+  for (size_t i = 0; i < regions.texts.size(); ++i) {
+    KernelText text;
+    Result<KernelCode> code = compileKernel(
+        regions.texts[i], chosen->schedules[i], target, &text);
+    if (!code)
+      return code.error();
+    all += stage == "region"  ? text.region
+           : stage == "tiled" ? text.tiled
+           : stage == "host"  ? text.host
+           : stage == "llvm"  ? text.llvm
+                              : text.assembly;
+    all += "\n";
+  }
+  return all;
+}
+
+} // namespace azulejo::driver

@@ -1,0 +1,64 @@
+//===- GraphCompiler.h - a graph becomes fused regions, then a plan -*- C++ -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_DRIVER_GRAPHCOMPILER_H
+#define AZULEJO_FRONTEND_DRIVER_GRAPHCOMPILER_H
+
+#include "frontend/api/CompilerEntry.h"
+#include "frontend/driver/KernelCompiler.h"
+#include "frontend/driver/Session.h"
+#include "passes/fusion/Fusion.h"
+#include "runtime/plan/Plan.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+namespace azulejo::driver {
+
+/// A graph after fusion: one function whose body is a list of regions.
+struct FusedGraph {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  std::vector<graph::DimSymbol> dims;
+  std::vector<fusion::Note> notes;
+  std::string graphText; ///< the imported graph, for emit
+};
+
+Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
+                             bool allowFusion);
+
+/// The distinct regions of a fused graph, and which one each kernel uses.
+struct RegionTable {
+  std::vector<std::string> texts;
+  std::vector<size_t> regionOfKernel;
+  std::vector<std::string> kernelNames; ///< parallel to regionOfKernel
+};
+RegionTable regionsOf(FusedGraph &fused);
+
+/// Compiles each region under its schedule, on up to `threads` threads.
+Result<std::vector<KernelCode>>
+compileRegions(const std::vector<std::string> &texts,
+               const std::vector<schedule::Schedule> &schedules,
+               const target::TargetDesc &target, int threads);
+
+/// Joins code and graph: buffers, workspace, launches, notes.
+Result<plan::Plan> buildPlan(FusedGraph &fused, const graph::Graph &graph,
+                             const RegionTable &regions,
+                             const std::vector<KernelCode> &codes,
+                             const target::TargetDesc &target);
+
+/// The whole way: what CompilerApi::compile does.
+Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
+                                       const target::TargetDesc &target,
+                                       const api::CompileRequest &request);
+
+/// What CompilerApi::emit does. Stages: graph, fused, region, tiled, host,
+/// llvm, asm.
+Result<std::string> emitStage(const graph::Graph &graph,
+                              const target::TargetDesc &target,
+                              const api::CompileRequest &request,
+                              const std::string &stage);
+
+} // namespace azulejo::driver
+
+#endif // AZULEJO_FRONTEND_DRIVER_GRAPHCOMPILER_H

@@ -1,0 +1,173 @@
+//===- KernelCompiler.cpp - one region, one schedule, machine code --------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/KernelCompiler.h"
+
+#include "codegen/cpu/HostCode.h"
+#include "frontend/driver/Session.h"
+#include "frontend/import/ImportGraph.h"
+#include "ir/graph/GraphTypes.h"
+#include "passes/cpu/Cpu.h"
+#include "passes/graph/Graph.h"
+#include "passes/tiling/ScheduleFamily.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace azulejo::driver {
+
+template <typename T> static std::string printed(T op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream);
+  return text;
+}
+
+std::string regionText(graphir::FusedOp region,
+                       const std::vector<graph::DimSymbol> &dims) {
+  // A copy under a neutral name, without labels and locations.
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(UnknownLoc::get(region.getContext()));
+  OpBuilder b(module->getBodyRegion());
+  SmallVector<Type> inputs(region.getInputs().getTypes()),
+      outputs(region.getOutputs().getTypes());
+  Location loc = b.getUnknownLoc();
+  auto function = func::FuncOp::create(b, loc, "region",
+                                       b.getFunctionType(inputs, outputs));
+  SmallVector<Attribute> symbols;
+  for (const graph::DimSymbol &dim : dims)
+    symbols.push_back(graphir::DimAttr::get(b.getContext(), dim.name, dim.min,
+                                            dim.max));
+  function->setAttr("graph.dims", b.getArrayAttr(symbols));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    function.setArgAttr(i, "graph.name",
+                        b.getStringAttr("in" + std::to_string(i)));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    function.setResultAttr(i, "graph.name",
+                           b.getStringAttr("out" + std::to_string(i)));
+  Block *entry = function.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  auto copy = cast<graphir::FusedOp>(b.clone(*region));
+  copy.setNameAttr(b.getStringAttr("kernel"));
+  copy->setOperands(entry->getArguments());
+  copy.walk([](Operation *op) { op->removeAttr("label"); });
+  func::ReturnOp::create(b, loc, copy.getOutputs());
+  return printed(*module);
+}
+
+/// Parses region text; null with the error in `error`.
+static graphir::FusedOp parseRegion(Session &session, std::string_view text,
+                                    OwningOpRef<ModuleOp> &module) {
+  module = parseSourceString<ModuleOp>(text, &session.context());
+  if (!module)
+    return {};
+  graphir::FusedOp region;
+  module->walk([&](graphir::FusedOp op) { region = op; });
+  return region;
+}
+
+static Error notARegion(Session &session) {
+  return session.error(ErrorCode::Internal, "region",
+                       "the text holds no fused region");
+}
+
+Result<graph::Graph> regionGraph(std::string_view text) {
+  Session session;
+  OwningOpRef<ModuleOp> module;
+  graphir::FusedOp region = parseRegion(session, text, module);
+  if (!region)
+    return notARegion(session);
+  return importer::exportRegion(
+      region, importer::dimsOf(region->getParentOfType<func::FuncOp>()));
+}
+
+Result<RegionSchedules> schedulesOf(std::string_view text,
+                                    const target::TargetDesc &target) {
+  Session session;
+  OwningOpRef<ModuleOp> module;
+  graphir::FusedOp region = parseRegion(session, text, module);
+  if (!region)
+    return notARegion(session);
+  const tiling::ScheduleFamily *family =
+      tiling::findFamily(region.getFamily());
+  if (!family)
+    return session.error(ErrorCode::Internal, "region",
+                         "unknown family " + region.getFamily().str());
+  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
+    return session.error(ErrorCode::Internal, "region", "");
+  return RegionSchedules{family->defaultSchedule(region, target),
+                         family->space(region, target)};
+}
+
+Result<KernelCode> compileKernel(std::string_view text,
+                                 const schedule::Schedule &schedule,
+                                 const target::TargetDesc &target,
+                                 KernelText *listing) {
+  Session session;
+  OwningOpRef<ModuleOp> source;
+  graphir::FusedOp region = parseRegion(session, text, source);
+  if (!region)
+    return notARegion(session);
+  const tiling::ScheduleFamily *family = tiling::findFamily(schedule.family);
+  std::string where = "kernel " + schedule.family;
+  if (!family)
+    return session.error(ErrorCode::InvalidArgument, where,
+                         "no family has this name");
+  if (listing)
+    listing->region = printed(region);
+  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
+    return session.error(ErrorCode::Internal, where, "");
+
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(UnknownLoc::get(&session.context()));
+  OpBuilder b(module->getBodyRegion());
+  Result<tile::KernelOp> kernel = family->lower(b, region, schedule, target);
+  if (!kernel)
+    return kernel.error();
+  if (failed(verify(*module)))
+    return session.error(ErrorCode::Internal, where,
+                         "the tile program does not verify");
+  if (listing)
+    listing->tiled = printed(*kernel);
+  KernelCode code;
+  code.family = schedule.family;
+  code.schedule = schedule;
+  std::string name = kernel->getSymName().str();
+  for (StringRef symbol : kernel->getSymbols().getAsValueRange<StringAttr>())
+    code.symbols.push_back(symbol.str());
+  for (StringRef extent :
+       kernel->getGridExtents().getAsValueRange<StringAttr>())
+    code.gridExtents.push_back(extent.str());
+  code.gridTiles.assign(kernel->getGridTiles().begin(),
+                        kernel->getGridTiles().end());
+  if (target.kind != target::Kind::Cpu)
+    return makeError(ErrorCode::Unsupported, "device '" + target.name + "'",
+                     "code generation for " + target.arch +
+                         " does not exist yet",
+                     "compile.target", "compile for cpu");
+  if (failed(cpu::lowerTileToHost(*module, target)))
+    return session.error(ErrorCode::Internal, where,
+                         "the tile program does not lower to the CPU");
+  auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(name);
+  code.scratchBytes =
+      function->getAttrOfType<IntegerAttr>("azulejo.scratch_bytes").getInt();
+  if (listing)
+    listing->host = printed(*module);
+  codegen::HostText hostText;
+  Result<codegen::HostImage> image =
+      codegen::compileHost(*module, target, listing ? &hostText : nullptr);
+  if (!image)
+    return session.error(image.error().code, where, image.error().message);
+  if (listing) {
+    listing->llvm = std::move(hostText.llvm);
+    listing->assembly = std::move(hostText.assembly);
+  }
+  code.image = std::move(image->bytes);
+  code.entryOffset = image->entries.at(name);
+  return code;
+}
+
+} // namespace azulejo::driver

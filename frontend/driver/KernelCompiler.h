@@ -1,0 +1,63 @@
+//===- KernelCompiler.h - one region, one schedule, machine code -*- C++ -*-===//
+//
+// The unit of compilation: a region as text, a schedule and a target become
+// code and the recipe to call it. It is a pure function of its arguments and
+// makes its own MLIR context, so the driver, its threads and the tuning worker
+// all use it in the same way.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_DRIVER_KERNELCOMPILER_H
+#define AZULEJO_FRONTEND_DRIVER_KERNELCOMPILER_H
+
+#include "frontend/graph/Graph.h"
+#include "ir/graph/GraphOps.h"
+#include "ir/schedule/Schedule.h"
+#include "ir/target/TargetDesc.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace azulejo::driver {
+
+/// Code of one kernel and how to call it (runtime/plan/Plan.h).
+struct KernelCode {
+  std::string family;
+  schedule::Schedule schedule;
+  std::string image; ///< flat bytes
+  int64_t entryOffset = 0;
+  int64_t scratchBytes = 0;
+  std::vector<std::string> symbols;     ///< polynomials, after the views
+  std::vector<std::string> gridExtents; ///< polynomials
+  std::vector<int64_t> gridTiles;
+};
+
+/// What `emit` shows of one kernel.
+struct KernelText {
+  std::string region, tiled, host, llvm, assembly;
+};
+
+/// A region as a module of its own: one function whose body is the region.
+/// Equal regions give equal text, whatever they are called.
+std::string regionText(graphir::FusedOp region,
+                       const std::vector<graph::DimSymbol> &dims);
+
+/// The graph value that a region computes; its inputs and outputs are called
+/// in0, in1, ..., out0, ...
+Result<graph::Graph> regionGraph(std::string_view regionText);
+
+/// The default schedule and the space of a region on a target.
+struct RegionSchedules {
+  schedule::Schedule fallback;
+  schedule::KnobSpace space;
+};
+Result<RegionSchedules> schedulesOf(std::string_view regionText,
+                                    const target::TargetDesc &target);
+
+Result<KernelCode> compileKernel(std::string_view regionText,
+                                 const schedule::Schedule &schedule,
+                                 const target::TargetDesc &target,
+                                 KernelText *text = nullptr);
+
+} // namespace azulejo::driver
+
+#endif // AZULEJO_FRONTEND_DRIVER_KERNELCOMPILER_H
