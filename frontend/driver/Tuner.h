@@ -25,7 +25,8 @@ public:
 
   /// The winner of an earlier tuning of this region, if the cache holds one
   /// that is still legal.
-  std::optional<schedule::Schedule> recorded(const std::string &region);
+  std::optional<schedule::Schedule> recorded(const std::string &region,
+                                             const RegionSchedules &schedules);
 
   /// Measures the region's candidates within this region's share (one of
   /// `shares` left) of the request's seconds and records every trial.

@@ -1,0 +1,83 @@
+//===- TuningRecords.cpp - the trials of a region in the cache ------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/TuningRecords.h"
+
+#include "frontend/api/BuildId.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Config/llvm-config.h"
+
+namespace azulejo::driver {
+
+// Goes up when a family's lowering changes so much that old timings mislead.
+static constexpr const char *kFamilyVersion = "1";
+
+cache::Store openStore(const api::CompileRequest &request) {
+  cache::CacheOptions options;
+  if (!request.cacheDir.empty())
+    options.root = request.cacheDir;
+  llvm::SmallVector<llvm::StringRef> layers;
+  llvm::StringRef(request.cachePathRo).split(layers, ':', -1, false);
+  for (llvm::StringRef layer : layers)
+    options.readOnlyLayers.push_back(layer.str());
+  options.mode = request.cacheAccess == api::CacheAccess::ReadWrite
+                     ? cache::Mode::ReadWrite
+                 : request.cacheAccess == api::CacheAccess::ReadOnly
+                     ? cache::Mode::ReadOnly
+                     : cache::Mode::Off;
+  options.log = [log = request.log](const Error &error) {
+    if (log)
+      log(1, error.str());
+  };
+  return cache::Store::open(std::move(options));
+}
+
+cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
+                     const std::string &family,
+                     const target::TargetDesc &target,
+                     const api::CompileRequest &request) {
+  cache::TuningKey key;
+  key.region = region;
+  key.dtypes = facts.dtypes();
+  key.shapeBucket = facts.bucket();
+  key.layoutClass = "row-major";
+  key.alignmentClass = "64";
+  key.sizeClass = "64";
+  key.contracts = std::string("deterministic=") +
+                  (request.deterministic ? "1" : "0") + ",batchInvariant=" +
+                  (request.batchInvariant ? "1" : "0") +
+                  ",strict=" + (request.strict ? "1" : "0") +
+                  ",threads=" + std::to_string(request.threads);
+  key.targetArch = target.arch;
+  key.cpuFeatures = target.features;
+  key.silicon = target.siliconKey();
+  key.family = family;
+  key.familyVersion = kFamilyVersion;
+  key.label = family + " " + facts.dtypes() + " " + facts.bucket();
+  return key.key();
+}
+
+cache::Environment tuningEnvironment() {
+  return {"", "llvm", LLVM_VERSION_STRING, api::buildId()};
+}
+
+bool isLegal(const schedule::Schedule &schedule,
+             const schedule::KnobSpace &space) {
+  if (schedule.family != space.family)
+    return false;
+  for (const schedule::KnobSpec &spec : schedule::knobsOf(space.family)) {
+    auto it = space.values.find(spec.name);
+    int64_t value = schedule.knob(spec.name);
+    bool known = it == space.values.end()
+                     ? value == spec.defaultValue
+                     : std::find(it->second.begin(), it->second.end(),
+                                 value) != it->second.end();
+    if (!known)
+      return false;
+  }
+  return !space.illegal || !space.illegal(schedule);
+}
+
+} // namespace azulejo::driver
