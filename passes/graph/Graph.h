@@ -15,6 +15,7 @@
 #include "ir/graph/GraphOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 
 namespace azulejo::graphpasses {
@@ -35,6 +36,9 @@ decomposeAttention(graphir::AttentionOp op,
 /// given, grows by the number of ops replaced.
 mlir::LogicalResult decomposeNormalise(mlir::Block &block,
                                        int64_t *count = nullptr);
+
+/// The exact rewrites of azulejo-canonicalise-graph, for reuse.
+void populateCanonicaliseGraphPatterns(mlir::RewritePatternSet &patterns);
 
 #define GEN_PASS_DECL
 #include "passes/graph/Passes.h.inc"
