@@ -3,7 +3,11 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "frontend/register/Register.h"
+#include "frontend/register/Oracle.h"
 #include "ir/graph/GraphDialect.h"
+#include "ir/tile/Tile.h"
+#include "passes/cpu/Cpu.h"
+#include "passes/fusion/Fusion.h"
 #include "passes/graph/Graph.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,7 +30,13 @@ void azulejo::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   // Our own.
-  registry.insert<graphir::GraphDialect>();
+  registry.insert<graphir::GraphDialect, tile::TileDialect>();
+}
+
+static void registerFusion() {
+  mlir::registerPass([]() -> std::unique_ptr<mlir::Pass> {
+    return azulejo::fusion::createFormRegionsPass(azulejo::familyOracle());
+  });
 }
 
 /// One line per part: what registers its passes and its pipelines.
@@ -35,6 +45,8 @@ static void (*const kRegistrations[])() = {
     mlir::registerCSEPass,
     mlir::registerSymbolDCEPass,
     azulejo::graphpasses::registerPasses,
+    registerFusion,
+    azulejo::cpu::registerAzulejoCpuPasses,
 };
 
 void azulejo::registerAllPasses() {
