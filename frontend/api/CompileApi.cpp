@@ -59,10 +59,7 @@ Result<az_compile_options> optionsOf(const az_compile_options *given,
   return options;
 }
 
-} // namespace azulejo::api
-
-/// Options and environment together.
-static Result<CompileRequest> requestOf(const az_compile_options &options) {
+Result<CompileRequest> requestOf(const az_compile_options &options) {
   Result<Environment> env = readEnvironment();
   if (!env)
     return env.error();
@@ -101,8 +98,8 @@ static Result<CompileRequest> requestOf(const az_compile_options &options) {
   return request;
 }
 
-static Result<const CompilerApi *> compilerOf(const az_compile_options &options,
-                                              const std::string &purpose) {
+Result<const CompilerApi *> compilerOf(const az_compile_options &options,
+                                       const std::string &purpose) {
   Result<Environment> env = readEnvironment();
   if (!env)
     return env.error();
@@ -110,6 +107,8 @@ static Result<const CompilerApi *> compilerOf(const az_compile_options &options,
                                             : env->compilerPath,
                       purpose);
 }
+
+} // namespace azulejo::api
 
 /// A run learns a dimension from an axis that is exactly that dimension; say
 /// here, in terms of the graph, when there is none.
@@ -296,6 +295,7 @@ az_status az_cache_info(const az_compile_options *given, az_string **json,
     llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
         {"directory", llvm::json::fixUTF8(request->cacheDir)},
         {"mode", modes[static_cast<int>(request->cacheAccess)]},
+        {"memory_only", cache.store().stats().memoryOnly},
         {"read_only_layers", llvm::json::fixUTF8(request->cachePathRo)},
         {"entries", std::move(entries)}});
     return give(std::move(text), json);

@@ -21,6 +21,7 @@
 
 #include "frontend/graph/Graph.h"
 #include "ir/target/TargetDesc.h"
+#include "runtime/plan/Plan.h"
 
 #include <cstdint>
 #include <functional>
@@ -61,6 +62,20 @@ struct CompiledPlan {
   bool final = true;      ///< false: tuning was cut short; not to be cached
 };
 
+/// What a plan does not keep of a kernel and `explain` wants to show.
+struct KernelAnalysis {
+  plan::Expr unfusedBytes; ///< if each of its ops were a kernel of its own
+  bool matrixRate = false; ///< a product of 16-bit types: f16Tflops counts
+  /// Attention only: how many queries and keys one head has.
+  std::optional<plan::Expr> queries, keys;
+};
+
+/// A plan without images, and an analysis per launch.
+struct Analysis {
+  plan::Plan plan;
+  std::vector<KernelAnalysis> kernels;
+};
+
 struct CompilerApi {
   static constexpr uint32_t kAbi = 1;
   static constexpr const char *kSymbol = "azulejo_compiler_api";
@@ -79,6 +94,10 @@ struct CompilerApi {
                               const target::TargetDesc &target,
                               const CompileRequest &request,
                               const std::string &stage);
+  /// Fuses and makes no code, so any target will do.
+  Result<Analysis> (*analyse)(const graph::Graph &graph,
+                              const target::TargetDesc &target,
+                              const CompileRequest &request);
 };
 
 using CompilerApiFn = const CompilerApi *(*)(uint32_t abi, const char *buildId);

@@ -320,7 +320,9 @@ az_status az_executable_explain(const az_executable *executable, int32_t format,
                          std::string("dimension '") + name + "'",
                          "the graph has no such dimension", "run.dims");
     }
-    return give(explain(executable->plan, values, format == AZ_FORMAT_JSON),
+    return give(explain(executable->plan, values, format == AZ_FORMAT_JSON,
+                        executable->analysis,
+                        executable->target ? &*executable->target : nullptr),
                 text);
   });
 }

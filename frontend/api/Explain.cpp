@@ -10,6 +10,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+
 namespace azulejo::api {
 
 namespace json = llvm::json;
@@ -21,14 +23,25 @@ using Count = std::optional<int64_t>;
 
 struct KernelFacts {
   const plan::Launch *launch;
-  Count items, flops, bytes;
-  std::string verdict; ///< "compute-bound", "memory-bound" or empty
+  const KernelAnalysis *analysis; ///< may be null
+  Count items, flops, bytes, unfused, queries, keys;
+  double floorUs = 0;  ///< no run on the target can be faster; 0: not known
+  double ridge = 0;    ///< for the types of this kernel
+  std::string verdict; ///< "compute-", "memory-", "latency-bound" or empty
+  std::string phase;   ///< attention: "prefill" or "decode"
+
+  double intensity() const {
+    return flops && bytes && *bytes > 0 ? static_cast<double>(*flops) /
+                                              static_cast<double>(*bytes)
+                                        : 0;
+  }
 };
 
 struct Facts {
   std::vector<KernelFacts> kernels;
   Count fused, unfused, lowerBound;
   double ridge = 0; ///< 0: the target is not known
+  std::optional<target::TargetDesc> target;
 };
 
 } // namespace
@@ -47,26 +60,67 @@ static bool usesHalf(const plan::Plan &plan) {
   return false;
 }
 
-static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims) {
+/// What bounds a kernel whose work and traffic are known.
+static void judge(KernelFacts &kernel, const target::TargetDesc &target,
+                  bool half) {
+  kernel.ridge = target.ridge(half);
+  double rate = half ? target.f16Tflops : target.f32Tflops;
+  if (!kernel.flops || !kernel.bytes || rate <= 0 || target.memoryGBs <= 0)
+    return;
+  double computeUs = static_cast<double>(*kernel.flops) / rate / 1e6;
+  double memoryUs = static_cast<double>(*kernel.bytes) / target.memoryGBs / 1e3;
+  kernel.floorUs = std::max({computeUs, memoryUs, target.launchUs});
+  if (std::max(computeUs, memoryUs) < target.launchUs)
+    kernel.verdict = "latency-bound";
+  else
+    kernel.verdict = computeUs >= memoryUs ? "compute-bound" : "memory-bound";
+}
+
+static void addAnalysis(KernelFacts &kernel, const KernelAnalysis &analysis,
+                        std::span<const int64_t> dims) {
+  kernel.analysis = &analysis;
+  kernel.unfused = valueOf(analysis.unfusedBytes, dims);
+  if (!analysis.queries || !analysis.keys)
+    return;
+  kernel.queries = valueOf(*analysis.queries, dims);
+  kernel.keys = valueOf(*analysis.keys, dims);
+  // Decoding asks with a token or a few (speculative decoding) per sequence;
+  // the keys are then read for hardly any work.
+  if (kernel.queries)
+    kernel.phase = *kernel.queries <= 16 ? "decode" : "prefill";
+}
+
+static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
+                     std::span<const KernelAnalysis> analysis,
+                     const target::TargetDesc *given) {
   Facts facts;
-  if (Result<target::TargetDesc> target = target::resolveTarget(plan.target))
-    facts.ridge = target->ridge(usesHalf(plan));
+  if (given)
+    facts.target = *given;
+  else if (auto target = target::resolveTarget(plan.target))
+    facts.target = *target;
+  if (facts.target)
+    facts.ridge = facts.target->ridge(usesHalf(plan));
   int64_t total = 0;
   bool known = true;
-  for (const plan::Launch &launch : plan.launches) {
-    KernelFacts kernel{&launch,
-                       valueOf(launch.grid, dims),
-                       valueOf(launch.flops, dims),
-                       valueOf(launch.bytes, dims),
-                       {}};
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    const plan::Launch &launch = plan.launches[i];
+    KernelFacts kernel;
+    kernel.launch = &launch;
+    kernel.analysis = nullptr;
+    // An analysis has no code and so no grid.
+    if (launch.image >= 0)
+      kernel.items = valueOf(launch.grid, dims);
+    kernel.flops = valueOf(launch.flops, dims);
+    kernel.bytes = valueOf(launch.bytes, dims);
+    bool half = usesHalf(plan);
+    if (i < analysis.size()) {
+      addAnalysis(kernel, analysis[i], dims);
+      half = analysis[i].matrixRate;
+    }
     known = known && kernel.bytes &&
             !__builtin_add_overflow(total, *kernel.bytes, &total);
-    if (kernel.flops && kernel.bytes && *kernel.bytes > 0 && facts.ridge > 0)
-      kernel.verdict = static_cast<double>(*kernel.flops) /
-                                   static_cast<double>(*kernel.bytes) >=
-                               facts.ridge
-                           ? "compute-bound"
-                           : "memory-bound";
+    if (facts.target)
+      judge(kernel, *facts.target, half);
     facts.kernels.push_back(std::move(kernel));
   }
   if (known)
@@ -87,24 +141,50 @@ static json::Value jsonOf(const std::vector<std::string> &texts) {
   return array;
 }
 
+/// Lengths, phase, and the dimension that the number of keys is, if it is one:
+/// what a caller varies to see how the traffic grows.
+static json::Object attentionJson(const plan::Plan &plan,
+                                  const KernelFacts &kernel) {
+  std::optional<int64_t> dim = kernel.analysis->keys->asDim();
+  return json::Object{
+      {"phase", kernel.phase},
+      {"queries", jsonOf(kernel.queries)},
+      {"keys", jsonOf(kernel.keys)},
+      {"key_dim", dim ? json::Value(json::fixUTF8(plan.dims[*dim].name))
+                      : json::Value(nullptr)}};
+}
+
 static std::string explainJson(const plan::Plan &plan, const Facts &facts,
                                std::span<const int64_t> dims) {
   json::Object dimensions, contracts;
-  for (size_t i = 0; i < dims.size(); ++i)
+  json::Array ranges;
+  for (size_t i = 0; i < dims.size(); ++i) {
     dimensions[json::fixUTF8(plan.dims[i].name)] = dims[i];
+    ranges.push_back(json::Object{{"name", json::fixUTF8(plan.dims[i].name)},
+                                  {"min", plan.dims[i].min},
+                                  {"max", plan.dims[i].max}});
+  }
   for (const auto &[name, value] : plan.contracts)
     contracts[json::fixUTF8(name)] = value;
   json::Array kernels, notes;
   for (const KernelFacts &kernel : facts.kernels) {
     const plan::Launch &launch = *kernel.launch;
-    kernels.push_back(json::Object{{"name", json::fixUTF8(launch.kernel)},
-                                   {"family", json::fixUTF8(launch.family)},
-                                   {"schedule", json::fixUTF8(launch.schedule)},
-                                   {"ops", jsonOf(launch.ops)},
-                                   {"items", jsonOf(kernel.items)},
-                                   {"flops", jsonOf(kernel.flops)},
-                                   {"bytes", jsonOf(kernel.bytes)},
-                                   {"verdict", kernel.verdict}});
+    json::Object object{{"name", json::fixUTF8(launch.kernel)},
+                        {"family", json::fixUTF8(launch.family)},
+                        {"schedule", json::fixUTF8(launch.schedule)},
+                        {"ops", jsonOf(launch.ops)},
+                        {"items", jsonOf(kernel.items)},
+                        {"flops", jsonOf(kernel.flops)},
+                        {"bytes", jsonOf(kernel.bytes)},
+                        {"flop_per_byte", kernel.intensity()},
+                        {"ridge_flop_per_byte", kernel.ridge},
+                        {"floor_us", kernel.floorUs},
+                        {"verdict", kernel.verdict}};
+    if (kernel.analysis)
+      object["unfused_bytes"] = jsonOf(kernel.unfused);
+    if (!kernel.phase.empty())
+      object["attention"] = attentionJson(plan, kernel);
+    kernels.push_back(std::move(object));
   }
   for (const plan::Note &note : plan.notes)
     notes.push_back(json::Object{{"rule", json::fixUTF8(note.rule)},
@@ -115,6 +195,9 @@ static std::string explainJson(const plan::Plan &plan, const Facts &facts,
       {"target", json::fixUTF8(plan.target)},
       {"producer", json::fixUTF8(plan.producer)},
       {"dims", std::move(dimensions)},
+      {"dim_ranges", std::move(ranges)},
+      {"rates", facts.target && facts.target->measured ? "measured"
+                                                       : "nominal"},
       {"kernels", std::move(kernels)},
       {"bytes", json::Object{{"unfused", jsonOf(facts.unfused)},
                              {"fused", jsonOf(facts.fused)},
@@ -163,15 +246,17 @@ static std::string explainText(const plan::Plan &plan, const Facts &facts,
         << "  schedule  " << launch.schedule << "\n"
         << "  work      " << amount(kernel.flops, "FLOP") << ", "
         << amount(kernel.bytes, "B");
-    if (kernel.flops && kernel.bytes && *kernel.bytes > 0)
-      out << ", "
-          << llvm::format("%.1f", static_cast<double>(*kernel.flops) /
-                                      static_cast<double>(*kernel.bytes))
-          << " FLOP/B";
+    if (kernel.intensity() > 0)
+      out << ", " << llvm::format("%.1f", kernel.intensity()) << " FLOP/B";
     if (!kernel.verdict.empty())
       out << ": " << kernel.verdict << " (ridge "
-          << llvm::format("%.1f", facts.ridge) << ")";
+          << llvm::format("%.1f", kernel.ridge) << ")";
     out << "\n";
+    if (kernel.analysis)
+      out << "  unfused   " << amount(kernel.unfused, "B") << "\n";
+    if (!kernel.phase.empty())
+      out << "  attention " << kernel.phase << ", " << *kernel.queries
+          << " queries\n";
   }
   out << "memory traffic: unfused " << amount(facts.unfused, "B") << ", fused "
       << amount(facts.fused, "B") << ", lower bound "
@@ -185,8 +270,9 @@ static std::string explainText(const plan::Plan &plan, const Facts &facts,
 }
 
 std::string explain(const plan::Plan &plan, std::span<const int64_t> dims,
-                    bool json) {
-  Facts facts = factsOf(plan, dims);
+                    bool json, std::span<const KernelAnalysis> analysis,
+                    const target::TargetDesc *target) {
+  Facts facts = factsOf(plan, dims, analysis, target);
   return json ? explainJson(plan, facts, dims) : explainText(plan, facts, dims);
 }
 

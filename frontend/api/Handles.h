@@ -9,6 +9,7 @@
 #define AZULEJO_FRONTEND_API_HANDLES_H
 
 #include "azulejo/c/azulejo.h"
+#include "frontend/api/CompilerEntry.h"
 #include "frontend/graph/Graph.h"
 #include "ir/target/TargetDesc.h"
 #include "runtime/Executable.h"
@@ -42,6 +43,9 @@ struct az_executable {
   az_pool *pool = nullptr; ///< the caller's default, or null
   std::string candidates = "[]";
   bool fromCache = false;
+  /// Of az_analyse only: one per launch, and the device it was asked about.
+  std::vector<azulejo::api::KernelAnalysis> analysis;
+  std::optional<azulejo::target::TargetDesc> target;
 };
 
 namespace azulejo::api {

@@ -19,6 +19,13 @@ prepareExecutable(plan::Plan plan, az_pool *pool, bool mustRun);
 Result<az_compile_options> optionsOf(const az_compile_options *given,
                                      const char *where);
 
+/// Options and environment together.
+Result<CompileRequest> requestOf(const az_compile_options &options);
+
+/// The compiler library that the options or the environment name.
+Result<const CompilerApi *> compilerOf(const az_compile_options &options,
+                                       const std::string &purpose);
+
 } // namespace azulejo::api
 
 #endif // AZULEJO_FRONTEND_API_PREPARE_H

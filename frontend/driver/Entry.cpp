@@ -33,7 +33,8 @@ azulejo_compiler_api(uint32_t abi, const char *buildId) {
   static const CompilerApi api = {
       CompilerApi::kAbi,           azulejo::api::buildId(),
       azulejo::driver::compileGraph, azulejo::driver::parseGraph,
-      azulejo::driver::printGraph,   azulejo::driver::emitStage};
+      azulejo::driver::printGraph,   azulejo::driver::emitStage,
+      azulejo::driver::analyseGraph};
   if (abi != CompilerApi::kAbi || !buildId ||
       std::strcmp(buildId, api.buildId) != 0)
     return nullptr;

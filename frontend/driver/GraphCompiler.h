@@ -59,6 +59,11 @@ Result<std::string> emitStage(const graph::Graph &graph,
                               const api::CompileRequest &request,
                               const std::string &stage);
 
+/// What CompilerApi::analyse does: fusion, default schedules and traffic.
+Result<api::Analysis> analyseGraph(const graph::Graph &graph,
+                                   const target::TargetDesc &target,
+                                   const api::CompileRequest &request);
+
 } // namespace azulejo::driver
 
 #endif // AZULEJO_FRONTEND_DRIVER_GRAPHCOMPILER_H

@@ -16,6 +16,7 @@
 #include "azulejo/Executable.h"
 #include "azulejo/Explain.h"
 #include "azulejo/Graph.h"
+#include "azulejo/Inspect.h"
 #include "azulejo/Ops.h"
 #include "azulejo/Tensor.h"
 #include "azulejo/Trace.h"

@@ -35,6 +35,7 @@ ARROWS = {
     "frontend/register": IR + PASSES + CODEGEN + ["include", "mlir"],
     "frontend/driver": ANY,
     "frontend/api": ["frontend/graph", "ir/opset", "ir/target",
+                     "ir/reference",
                      "autotune/cache", "include", "llvm-support"] + RUNTIME,
     "passes": IR + PASSES + ["include", "mlir"],
     "passes/graph": ["ir/graph", "ir/target", "ir/opset", "include", "mlir"],

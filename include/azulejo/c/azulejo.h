@@ -29,5 +29,6 @@
 #include "azulejo/c/compile.h"
 #include "azulejo/c/executable.h"
 #include "azulejo/c/graph.h"
+#include "azulejo/c/inspect.h"
 
 #endif /* AZULEJO_C_AZULEJO_H */

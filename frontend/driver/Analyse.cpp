@@ -1,0 +1,81 @@
+//===- Analyse.cpp - fusion and traffic without code ----------------------===//
+//
+// `explain` for a device that is not there needs the fused regions, their
+// default schedules and their traffic, and no machine code. So the plan is
+// built as for a compilation, with code that is empty; it is shown and never
+// run, serialised or cached.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/GraphCompiler.h"
+#include "frontend/driver/Traffic.h"
+#include "ir/graph/GraphTypes.h"
+
+using namespace mlir;
+
+namespace azulejo::driver {
+
+static bool isHalf(Value value) {
+  DType dtype =
+      graphir::toOpset(cast<RankedTensorType>(value.getType())).dtype;
+  return dtype == DType::F16 || dtype == DType::BF16;
+}
+
+static api::KernelAnalysis analyseRegion(graphir::FusedOp region,
+                                         const DimTable &dims) {
+  api::KernelAnalysis analysis;
+  analysis.unfusedBytes = dims.expr(trafficOf(region).unfusedBytes);
+  for (Operation &op : region.getBody().front().without_terminator()) {
+    auto attention = dyn_cast<graphir::AttentionOp>(op);
+    if (!attention && !isa<graphir::MatmulOp>(op))
+      continue;
+    analysis.matrixRate |=
+        isHalf(op.getOperand(0)) && isHalf(op.getOperand(1));
+    if (!attention || analysis.queries)
+      continue;
+    int axis = attention.getLayout() == "bshd" ? 1 : 2;
+    auto lengthOf = [&](int operand) {
+      Type type = op.getOperand(operand).getType();
+      return dims.expr(
+          graphir::toOpset(cast<RankedTensorType>(type)).shape[axis]);
+    };
+    analysis.queries = lengthOf(0);
+    analysis.keys = lengthOf(1);
+  }
+  return analysis;
+}
+
+Result<api::Analysis> analyseGraph(const graph::Graph &graph,
+                                   const target::TargetDesc &target,
+                                   const api::CompileRequest &request) {
+  Session session;
+  Result<FusedGraph> fused = fuseGraph(session, graph, request.allowFusion);
+  if (!fused)
+    return fused.error();
+  RegionTable regions = regionsOf(*fused);
+  std::vector<KernelCode> codes;
+  for (const std::string &text : regions.texts) {
+    Result<RegionSchedules> schedules = schedulesOf(text, target);
+    if (!schedules)
+      return schedules.error();
+    KernelCode code;
+    code.family = schedules->fallback.family;
+    code.schedule = schedules->fallback;
+    codes.push_back(std::move(code));
+  }
+  Result<plan::Plan> plan = buildPlan(*fused, graph, regions, codes, target);
+  if (!plan)
+    return plan.error();
+  api::Analysis analysis;
+  analysis.plan = *std::move(plan);
+  analysis.plan.images.clear();
+  for (plan::Launch &launch : analysis.plan.launches)
+    launch.image = -1;
+  DimTable dims(analysis.plan.dims);
+  for (auto region :
+       fused->function.getBody().front().getOps<graphir::FusedOp>())
+    analysis.kernels.push_back(analyseRegion(region, dims));
+  return analysis;
+}
+
+} // namespace azulejo::driver
