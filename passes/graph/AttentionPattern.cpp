@@ -19,6 +19,13 @@ using opset::Shape;
 // Small readings
 //===----------------------------------------------------------------------===//
 
+bool graphpasses::groupsHeads(const Dim &heads, const Dim &headsKv) {
+  if (heads == headsKv || headsKv.isConstant(1))
+    return true;
+  std::optional<int64_t> all = heads.constant(), shared = headsKv.constant();
+  return all && shared && *shared > 0 && *all % *shared == 0;
+}
+
 std::optional<ScaledValue> graphpasses::scaledByConstant(Operation *op) {
   if (!op || !isa<graphir::MulOp, graphir::DivOp>(op))
     return std::nullopt;
@@ -27,10 +34,10 @@ std::optional<ScaledValue> graphpasses::scaledByConstant(Operation *op) {
     Value other = op->getOperand(1 - i);
     if (!factor || other.getType() != op->getResult(0).getType())
       continue;
-    if (isa<graphir::MulOp>(op))
+    if (isa<graphir::DivOp>(op))
+      factor = i == 1 ? 1 / *factor : std::nan("");
+    if (std::isfinite(*factor))
       return ScaledValue{other, *factor};
-    if (i == 1 && *factor != 0)
-      return ScaledValue{other, 1 / *factor};
   }
   return std::nullopt;
 }
@@ -475,6 +482,9 @@ bool Reader::readShapes() {
       !readHeads(match.product, leadOf(probabilities, probabilities.size())))
     return false;
 
+  if (!groupsHeads(match.shape[1], match.headsKv))
+    return refuse("the query heads are not provably a multiple of the KV heads",
+                  {match.scores});
   DType dtype = GraphWriter::dtypeOf(match.product.getRhs());
   if (GraphWriter::dtypeOf(match.scores.getLhs()) != dtype ||
       GraphWriter::dtypeOf(match.scores.getRhs()) != dtype)

@@ -64,8 +64,11 @@ struct SpelledSoftmax {
 std::variant<std::monostate, SpelledSoftmax, Refusal>
 readSoftmax(graphir::DivOp quotient);
 
-/// The constant factor by which a mul or div multiplies its other operand,
-/// when that has the type of the result.
+/// Whether attention takes these head counts: a provable multiple.
+bool groupsHeads(const opset::Dim &heads, const opset::Dim &headsKv);
+
+/// The finite constant factor by which a mul or div multiplies its other
+/// operand, when that has the type of the result.
 struct ScaledValue {
   mlir::Value value;
   double factor;

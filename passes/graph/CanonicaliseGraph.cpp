@@ -144,6 +144,61 @@ struct FoldTransposeIntoMatmul : GraphPattern<graphir::MatmulOp> {
   }
 };
 
+/// Attention reads [B, S, H, D] as well as [B, H, S, D], so exchanges of heads
+/// and sequence in front of all of q, k and v become one behind it.
+struct FoldTransposesIntoAttention : GraphPattern<graphir::AttentionOp> {
+  using GraphPattern::GraphPattern;
+
+  /// What `x` exchanges axes 1 and 2 of.
+  static Value exchanged(Value x) {
+    auto op = x.getDefiningOp<graphir::TransposeOp>();
+    return op && op.getPerm() == ArrayRef<int64_t>{0, 2, 1, 3} ? op.getInput()
+                                                               : Value();
+  }
+  static bool isFree(Value x) {
+    opset::Shape shape = GraphWriter::shapeOf(x);
+    return shape[1].isConstant(1) || shape[2].isConstant(1);
+  }
+
+  LogicalResult matchAndRewrite(graphir::AttentionOp op,
+                                PatternRewriter &r) const override {
+    SmallVector<Value> operands(op->getOperands());
+    // One query or one head: exchanging is a reshape, which costs nothing,
+    // but is no reason to rewrite either.
+    bool any = false;
+    for (Value x : ArrayRef(operands).take_front(3)) {
+      any |= static_cast<bool>(exchanged(x));
+      if (!exchanged(x) && !isFree(x))
+        return r.notifyMatchFailure(op, "an operand is stored as it is read");
+    }
+    if (!any)
+      return r.notifyMatchFailure(op, "no operand is transposed");
+    GraphWriter w(r, op->getLoc());
+    for (Value &x : MutableArrayRef(operands).take_front(3)) {
+      opset::Shape shape = w.shapeOf(x);
+      Value stored = exchanged(x);
+      x = stored ? stored
+                 : w.reshape(x, {shape[0], shape[2], shape[1], shape[3]});
+    }
+    if (w.failed())
+      return failure();
+    opset::AttrMap attrs = graphir::attrsOf(op);
+    attrs["layout"] = std::string(op.getLayout() == "bshd" ? "bhsd" : "bshd");
+    Operation *made =
+        graphir::createGraphOp(r, op->getLoc(), "attention", operands,
+                               std::move(attrs), graphir::labelOf(op));
+    if (!made)
+      return failure();
+    Value out = w.transpose(made->getResult(0), {0, 2, 1, 3});
+    if (w.failed())
+      return failure();
+    SmallVector<Value> results{out};
+    llvm::append_range(results, made->getResults().drop_front());
+    r.replaceOp(op, results);
+    return success();
+  }
+};
+
 /// Elementwise ops stretch their operands themselves.
 struct DropStretch
     : OpInterfaceRewritePattern<graphir::ElementwiseOpInterface> {
@@ -354,12 +409,13 @@ struct CanonicaliseGraphPass
 
 void graphpasses::populateCanonicaliseGraphPatterns(
     RewritePatternSet &patterns) {
-  patterns.add<
-      DropIdentity<graphir::ReshapeOp>, DropIdentity<graphir::BroadcastOp>,
-      DropIdentity<graphir::SliceOp>, DropIdentity<graphir::CastOp>,
-      DropIdentity<graphir::ConcatOp>, DropIdentityTranspose, MergeTransposes,
-      MergeShapes<graphir::ReshapeOp>, MergeShapes<graphir::BroadcastOp>,
-      FoldTransposeIntoMatmul, DropStretch, MergeCasts, DropNeutral,
-      DropDouble<graphir::NegOp>, DropDouble<graphir::NotOp>, ChooseBranch,
-      FoldConstants, NormaliseAxis>(patterns.getContext());
+  patterns
+      .add<DropIdentity<graphir::ReshapeOp>, DropIdentity<graphir::BroadcastOp>,
+           DropIdentity<graphir::SliceOp>, DropIdentity<graphir::CastOp>,
+           DropIdentity<graphir::ConcatOp>, DropIdentityTranspose,
+           MergeTransposes, MergeShapes<graphir::ReshapeOp>,
+           MergeShapes<graphir::BroadcastOp>, FoldTransposeIntoMatmul,
+           FoldTransposesIntoAttention, DropStretch, MergeCasts, DropNeutral,
+           DropDouble<graphir::NegOp>, DropDouble<graphir::NotOp>, ChooseBranch,
+           FoldConstants, NormaliseAxis>(patterns.getContext());
 }

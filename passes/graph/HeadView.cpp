@@ -6,6 +6,8 @@
 #include "ir/graph/GraphOps.h"
 #include "passes/graph/AttentionPattern.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
@@ -17,7 +19,8 @@ Value graphpasses::withoutScale(GraphWriter &w, Value x, double &scale,
   Operation *op = x.getDefiningOp();
   if (!op || depth == 0)
     return x;
-  if (std::optional<ScaledValue> inner = scaledByConstant(op)) {
+  if (std::optional<ScaledValue> inner = scaledByConstant(op);
+      inner && std::isfinite(scale * inner->factor)) {
     scale *= inner->factor;
     return withoutScale(w, inner->value, scale, depth - 1);
   }

@@ -21,7 +21,8 @@ def CanonicaliseGraphPass
     %y = graph.matmul %a, %b {transpose_a = false, transpose_b = true}
     ```
 
-    Moves that do nothing go, moves of moves merge, transposes join products,
+    Moves that do nothing go, moves of moves merge, transposes join products and
+    the layout of attention,
     broadcasts in front of ops that stretch by themselves go, and constants
     fold where the result is held without rounding. Every rewrite is exact for
     all inputs: x + 0.0 stays (it turns -0.0 into 0.0), x + -0.0 does not; a

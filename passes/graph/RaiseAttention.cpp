@@ -86,7 +86,8 @@ void Raising::keyValueViews(Value &k, Value &v) {
     // Repeated heads are read in place, if k and v were repeated alike.
     std::optional<Repeated> keyHeads = readRepeat(key.value, batch, heads),
                             valueHeads = readRepeat(value.value, batch, heads);
-    if (keyHeads && valueHeads && keyHeads->headsKv == valueHeads->headsKv) {
+    if (keyHeads && valueHeads && keyHeads->headsKv == valueHeads->headsKv &&
+        groupsHeads(heads, keyHeads->headsKv)) {
       headsKv = keyHeads->headsKv;
       key = throughSwaps({keyHeads->value, key.swapped});
       value = throughSwaps({valueHeads->value, value.swapped});

@@ -333,6 +333,22 @@ func.func @squared(%a0: tensor<2x4x8x16xf32>, %a1: tensor<2x4x8x16xf32>, %a2: te
   return %5 : tensor<2x4x8x16xf32>
 }
 
+// The number of query heads per KV head is symbolic.
+// CHECK-LABEL: @symbolic_groups(
+// CHECK: graph.notes = [{ops = {{.*}}, rule = "raise-attention", text = "the query heads are not provably a multiple of the KV heads"}]
+// CHECK-NOT: graph.attention
+// CHECK: return
+func.func @symbolic_groups(%a0: tensor<2x?x8x16xf32, #graph.dims<2, "2*G", 8, 16>>, %a1: tensor<2x2x8x16xf32>, %a2: tensor<2x2x8x16xf32>) -> (tensor<2x?x8x16xf32, #graph.dims<2, "2*G", 8, 16>>) attributes {graph.dims = [#graph.dim<"G", 1, 4096>]} {
+  %0 = graph.reshape %a0 {shape = #graph.dims<2, 2, "G", 8, 16>} : (tensor<2x?x8x16xf32, #graph.dims<2, "2*G", 8, 16>>) -> tensor<2x2x?x8x16xf32, #graph.dims<2, 2, "G", 8, 16>>
+  %1 = graph.reshape %a1 {shape = #graph.dims<2, 2, 1, 8, 16>} : (tensor<2x2x8x16xf32>) -> tensor<2x2x1x8x16xf32>
+  %2 = graph.reshape %a2 {shape = #graph.dims<2, 2, 1, 8, 16>} : (tensor<2x2x8x16xf32>) -> tensor<2x2x1x8x16xf32>
+  %3 = graph.matmul %0, %1 {transpose_a = false, transpose_b = true} : (tensor<2x2x?x8x16xf32, #graph.dims<2, 2, "G", 8, 16>>, tensor<2x2x1x8x16xf32>) -> tensor<2x2x?x8x8xf32, #graph.dims<2, 2, "G", 8, 8>>
+  %4 = graph.softmax %3 {axis = 4 : i64} : (tensor<2x2x?x8x8xf32, #graph.dims<2, 2, "G", 8, 8>>) -> tensor<2x2x?x8x8xf32, #graph.dims<2, 2, "G", 8, 8>>
+  %5 = graph.matmul %4, %2 {transpose_a = false, transpose_b = false} : (tensor<2x2x?x8x8xf32, #graph.dims<2, 2, "G", 8, 8>>, tensor<2x2x1x8x16xf32>) -> tensor<2x2x?x8x16xf32, #graph.dims<2, 2, "G", 8, 16>>
+  %6 = graph.reshape %5 {shape = #graph.dims<2, "2*G", 8, 16>} : (tensor<2x2x?x8x16xf32, #graph.dims<2, 2, "G", 8, 16>>) -> tensor<2x?x8x16xf32, #graph.dims<2, "2*G", 8, 16>>
+  return %6 : tensor<2x?x8x16xf32, #graph.dims<2, "2*G", 8, 16>>
+}
+
 // A softmax of an input is no attention, and needs no note.
 // CHECK-LABEL: @no_scores(
 // CHECK-NOT: graph.notes
