@@ -38,6 +38,27 @@ LogicalResult KernelLowering::lowerScalar(HostBuilder &h, Operation &op) {
     scalars[id] = programIds[id.getAxis()];
     return success();
   }
+  if (auto read = dyn_cast<tile::ReadOp>(op); read && !read.getPredicate()) {
+    const ViewAccess &view = views[read.getView()];
+    Value offset = h.i64(0);
+    for (auto [index, stride] : llvm::zip(read.getIndices(), view.strides))
+      offset = h.add(offset, h.mul(outer(index), stride));
+    scalars[read] = h.load(h.address(view.base, view.storage, offset),
+                           view.storage);
+    return success();
+  }
+  if (isa<arith::IndexCastOp>(op)) {
+    Value from = outer(op.getOperand(0));
+    Type to = op.getResult(0).getType();
+    to = to.isIndex() ? h.b.getI64Type() : to;
+    unsigned have = from.getType().getIntOrFloatBitWidth(),
+             want = to.getIntOrFloatBitWidth();
+    scalars[op.getResult(0)] =
+        have == want  ? from
+        : have < want ? Value(arith::ExtSIOp::create(h.b, h.loc, to, from))
+                      : Value(arith::TruncIOp::create(h.b, h.loc, to, from));
+    return success();
+  }
   if (!isa<arith::ArithDialect>(op.getDialect()) || op.getNumResults() != 1)
     return op.emitOpError("is not an op of a tile program on the CPU");
   SmallVector<Value> operands;
