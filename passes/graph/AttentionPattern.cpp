@@ -42,8 +42,7 @@ std::optional<ScaledValue> graphpasses::scaledByConstant(Operation *op) {
   return std::nullopt;
 }
 
-/// Whether a product lies behind `x`, through maps and reshapes only.
-static bool leadsToProduct(Value x, int depth = 12) {
+bool graphpasses::leadsToProduct(Value x, int depth) {
   Operation *op = x.getDefiningOp();
   if (!op || depth == 0)
     return false;
@@ -71,52 +70,6 @@ static bool leadsToSoftmax(Value x, int depth = 12) {
   });
 }
 
-/// Through what shape-preserving steps a row statistic of `rows` was brought
-/// back to a kept axis: itself, or a reshape or broadcast of it.
-static Operation *statisticBehind(Value x) {
-  Operation *op = x.getDefiningOp();
-  while (isa_and_nonnull<graphir::ReshapeOp, graphir::BroadcastOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  return op;
-}
-
-/// Whether `statistic` folds one axis of `rows`, and `x`, made from it, has
-/// size 1 there; the axis.
-template <typename ReduceT>
-static std::optional<int64_t> foldedAxis(Value x, Value rows) {
-  auto reduce = dyn_cast_or_null<ReduceT>(statisticBehind(x));
-  if (!reduce || reduce.getInput() != rows || reduce.getAxes().size() != 1)
-    return std::nullopt;
-  int64_t axis = reduce.getAxes()[0];
-  Shape kept = GraphWriter::shapeOf(rows), now = GraphWriter::shapeOf(x);
-  if (now == kept && isa<graphir::BroadcastOp>(x.getDefiningOp()))
-    now = GraphWriter::shapeOf(x.getDefiningOp()->getOperand(0));
-  kept[axis] = Dim(1);
-  return now == kept ? std::optional(axis) : std::nullopt;
-}
-
-std::variant<std::monostate, SpelledSoftmax, Refusal>
-graphpasses::readSoftmax(graphir::DivOp quotient) {
-  auto exponential = quotient.getLhs().getDefiningOp<graphir::ExpOp>();
-  if (!exponential)
-    return std::monostate();
-  std::optional<int64_t> axis = foldedAxis<graphir::ReduceSumOp>(
-      quotient.getRhs(), exponential.getResult());
-  auto centred = exponential.getInput().getDefiningOp<graphir::SubOp>();
-  if (!axis || quotient.getType() != exponential.getType())
-    return std::monostate();
-  if (!centred || centred.getType() != centred.getLhs().getType())
-    return Refusal{"the exponential of the scores is not taken relative to "
-                   "their row maximum",
-                   {exponential, quotient}};
-  if (foldedAxis<graphir::ReduceMaxOp>(centred.getRhs(), centred.getLhs()) !=
-      axis)
-    return Refusal{"what is subtracted before the exponential is not the row "
-                   "maximum of the same scores",
-                   {centred, quotient}};
-  return SpelledSoftmax{centred.getLhs(), *axis};
-}
-
 //===----------------------------------------------------------------------===//
 // The spine
 //===----------------------------------------------------------------------===//
@@ -130,7 +83,7 @@ public:
   AttentionReading run() {
     if (!findSoftmax())
       return refusal ? AttentionReading(*refusal) : std::monostate();
-    if (!readProbabilities() || !readScores() || !readShapes())
+    if (!readProbabilities() || !readScores() || !readShapes() || !readFill())
       return *refusal;
     return match;
   }
@@ -155,6 +108,7 @@ private:
   bool readAdd(graphir::AddOp op);
   bool readWhere(graphir::WhereOp op);
   bool hide(Operation *op, Condition condition);
+  bool readFill();
   bool readShapes();
   bool readHeads(graphir::MatmulOp op, const Shape &lead);
 
@@ -313,6 +267,38 @@ bool Reader::readTanh(graphir::TanhOp op) {
   return true;
 }
 
+static constexpr const char *kWeakFill =
+    "masked scores are replaced by a number that is neither -inf nor so large "
+    "that it absorbs any score";
+
+/// Adding this much or less to any score that matters gives it back in f32.
+static constexpr double kAbsorbs = -0x1p100;
+
+/// Fills that may hide keys: those that absorb, and the lowest f16 among f16
+/// scores, which no score can be below.
+static double largestFill(DType dtype) {
+  return dtype == DType::F16 ? -65504.0 : kAbsorbs;
+}
+
+/// Once the shapes are known: is a single fill an alignment? Otherwise it is a
+/// bias, which a replacing fill can only be if it absorbs the scores.
+bool Reader::readFill() {
+  if (match.conditions.empty() && match.biases.size() == 1 &&
+      match.biases[0].fill) {
+    SmallVector<Condition> parts;
+    splitCondition(match.biases[0].condition, parts);
+    MaskParts mask = readMask(parts, match.shape[2], match.shape[3]);
+    if (mask.causal != "none" && mask.rest.empty() && mask.leavesKeys) {
+      match.filled = std::move(mask);
+      return true;
+    }
+  }
+  for (const Bias &bias : match.biases)
+    if (bias.fill && !bias.value && *bias.fill > kAbsorbs)
+      return refuse(kWeakFill, {match.softmax});
+  return true;
+}
+
 /// Scores of -inf. Where a finite fill follows, it would bring hidden keys back
 /// into rows without any other key, which a mask cannot say.
 bool Reader::hide(Operation *op, Condition condition) {
@@ -351,7 +337,7 @@ bool Reader::readAdd(graphir::AddOp op) {
       if (held == -std::numeric_limits<double>::infinity()) {
         return hide(op, condition);
       }
-      if (held && *held <= -0x1p100) {
+      if (held && *held <= largestFill(dtype)) {
         match.biases.push_back({bias, shape, held, condition});
         return true;
       }
@@ -380,12 +366,9 @@ bool Reader::readWhere(graphir::WhereOp op) {
   Condition condition{op.getCondition(), negated, shape};
   if (held == -std::numeric_limits<double>::infinity())
     return hide(op, condition);
-  if (held && *held <= -0x1p100)
-    match.biases.push_back({Value(), shape, held, condition});
-  else
-    return refuse("masked scores are replaced by a number that is neither "
-                  "-inf nor so large that it absorbs any score",
-                  {op});
+  if (!held || *held > largestFill(GraphWriter::dtypeOf(op.getResult())))
+    return refuse(kWeakFill, {op});
+  match.biases.push_back({Value(), shape, held, condition});
   return true;
 }
 

@@ -24,8 +24,8 @@ namespace azulejo::graphpasses {
 
 /// What is added to the scores. With a fill, `value` is null or a tensor
 /// where(condition, 0, fill) that is added; without `value`, scores are
-/// replaced by the fill where the condition is false. A fill is so large that
-/// adding it to a score gives the fill again, so replacing is adding.
+/// replaced by the fill where the condition is false. Such a fill is so large
+/// that adding it to a score gives the fill again, so replacing is adding.
 struct Bias {
   mlir::Value value;
   opset::Shape scores; ///< the scores' shape where it is added
@@ -40,6 +40,10 @@ struct AttentionMatch {
   double scale = 1, softcap = 0;
   llvm::SmallVector<Bias> biases;          ///< the last one is added first
   llvm::SmallVector<Condition> conditions; ///< false: the key is not visible
+  /// Instead of `biases`: a finite fill is all that touches the scores, and its
+  /// condition is an alignment that leaves every query a key. Then a filled
+  /// score weighs exp(-huge) = 0, as one that is not visible.
+  std::optional<MaskParts> filled;
   /// [B, H, Sq, Sk], and the number of KV heads that k and v show.
   opset::Shape shape;
   opset::Dim headsKv;
@@ -55,7 +59,8 @@ using AttentionReading = std::variant<std::monostate, AttentionMatch, Refusal>;
 
 AttentionReading readAttention(graphir::MatmulOp product);
 
-/// exp(x - max) / sum(...) along one axis, when `quotient` is its last op.
+/// exp(x - max) / sum(...) along one axis of scores (x leads to a product),
+/// when `quotient` is its last op.
 struct SpelledSoftmax {
   mlir::Value input;
   int64_t axis;
@@ -63,6 +68,9 @@ struct SpelledSoftmax {
 /// A refusal when everything but the subtracted row maximum fits.
 std::variant<std::monostate, SpelledSoftmax, Refusal>
 readSoftmax(graphir::DivOp quotient);
+
+/// Whether a product lies behind `x`, through maps and reshapes only.
+bool leadsToProduct(mlir::Value x, int depth = 12);
 
 /// Whether attention takes these head counts: a provable multiple.
 bool groupsHeads(const opset::Dim &heads, const opset::Dim &headsKv);

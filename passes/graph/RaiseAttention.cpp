@@ -45,7 +45,6 @@ private:
   Value conditionValue(const Condition &condition);
   Value biasValue();
   Value maskValue();
-  bool fillIsCausal(MaskParts &parts);
 
   AttentionMatch match;
   GraphWriter w;
@@ -129,19 +128,6 @@ Value Raising::conditionValue(const Condition &condition) {
   return condition.negated ? w.op("not", x) : x;
 }
 
-/// Whether the one thing that touches the scores is a finite fill that leaves
-/// each query a key: then the fill's weight is exp(-huge) = 0, and the
-/// condition is an alignment.
-bool Raising::fillIsCausal(MaskParts &parts) {
-  if (!match.conditions.empty() || match.biases.size() != 1 ||
-      !match.biases[0].fill)
-    return false;
-  SmallVector<Condition> split;
-  splitCondition(match.biases[0].condition, split);
-  parts = readMask(split, queries, keys);
-  return parts.causal != "none" && parts.rest.empty() && parts.leavesKeys;
-}
-
 Value Raising::biasValue() {
   Value bias;
   for (const Bias &next : llvm::reverse(match.biases)) {
@@ -174,9 +160,8 @@ Value Raising::write() {
   keyValueViews(k, v);
   SmallVector<Value> operands{q, k, v};
   std::string roles;
-  MaskParts filled;
-  if (fillIsCausal(filled)) {
-    mask = filled;
+  if (match.filled) {
+    mask = *match.filled;
   } else {
     SmallVector<Condition> parts;
     for (const Condition &condition : match.conditions)

@@ -254,6 +254,22 @@ func.func @small_fill(%a0: tensor<2x4x8x16xf32>, %a1: tensor<2x4x8x16xf32>, %a2:
   return %6 : tensor<2x4x8x16xf32>
 }
 
+// A row that -65504 masks entirely is not uniform afterwards.
+// CHECK-LABEL: @small_fill_half(
+// CHECK: graph.notes = [{ops = {{.*}}, rule = "raise-attention", text = "masked scores are replaced by a number that is neither -inf nor so large that it absorbs any score"}]
+// CHECK-NOT: graph.attention
+// CHECK: return
+func.func @small_fill_half(%a0: tensor<2x4x8x16xf16>, %a1: tensor<2x4x8x16xf16>, %a2: tensor<2x4x8x16xf16>, %a3: tensor<8x8xi1>) -> (tensor<2x4x8x16xf16>) {
+  %0 = graph.matmul %a0, %a1 {transpose_a = false, transpose_b = true} : (tensor<2x4x8x16xf16>, tensor<2x4x8x16xf16>) -> tensor<2x4x8x8xf16>
+  %1 = graph.constant  {dtype = f16, shape = #graph.dims<>, value = 0.25 : f64} : () -> tensor<f16>
+  %2 = graph.mul %0, %1 : (tensor<2x4x8x8xf16>, tensor<f16>) -> tensor<2x4x8x8xf16>
+  %3 = graph.constant  {dtype = f16, shape = #graph.dims<>, value = -65504.0 : f64} : () -> tensor<f16>
+  %4 = graph.where %a3, %2, %3 : (tensor<8x8xi1>, tensor<2x4x8x8xf16>, tensor<f16>) -> tensor<2x4x8x8xf16>
+  %5 = graph.softmax %4 {axis = 3 : i64} : (tensor<2x4x8x8xf16>) -> tensor<2x4x8x8xf16>
+  %6 = graph.matmul %5, %a2 {transpose_a = false, transpose_b = false} : (tensor<2x4x8x8xf16>, tensor<2x4x8x16xf16>) -> tensor<2x4x8x16xf16>
+  return %6 : tensor<2x4x8x16xf16>
+}
+
 // A fill from data.
 // CHECK-LABEL: @tensor_fill(
 // CHECK: graph.notes = [{ops = {{.*}}, rule = "raise-attention", text = "what masked scores are replaced by is no constant"}]
@@ -359,6 +375,18 @@ func.func @no_scores(%a0: tensor<8x8xf32>, %a1: tensor<8x4xf32>) -> (tensor<8x4x
   %0 = graph.softmax %a0 {axis = 1 : i64} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = graph.matmul %0, %a1 {transpose_a = false, transpose_b = false} : (tensor<8x8xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   return %1 : tensor<8x4xf32>
+}
+
+// Nor are relative exponentials of an input.
+// CHECK-LABEL: @exponentials(
+// CHECK-NOT: graph.notes
+// CHECK: graph.div
+// CHECK: return
+func.func @exponentials(%a0: tensor<8x8xf32>) -> (tensor<8x8xf32>) {
+  %0 = graph.exp %a0 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = graph.reduce_sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  %2 = graph.div %0, %1 : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
 }
 
 // Neither are two products.

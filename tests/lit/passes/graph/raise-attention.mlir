@@ -291,6 +291,27 @@ func.func @finite_mask(%a0: tensor<2x4x8x16xf32>, %a1: tensor<2x4x8x16xf32>, %a2
   return %6 : tensor<2x4x8x16xf32>
 }
 
+// The lowest f16 among f16 scores, as a bias.
+// CHECK-LABEL: @finite_causal_half(
+// CHECK: graph.attention %arg0, %arg1, %arg2 {causal = "top_left", {{.*}}roles = "", scale = 2.500000e-01 : f64, softcap = 0.000000e+00 : f64, window = 0 : i64}
+// CHECK-NOT: graph.softmax
+// CHECK: return
+func.func @finite_causal_half(%a0: tensor<2x4x8x16xf16>, %a1: tensor<2x4x8x16xf16>, %a2: tensor<2x4x8x16xf16>) -> (tensor<2x4x8x16xf16>) {
+  %0 = graph.iota  {axis = 1 : i64, dtype = i64, shape = #graph.dims<8, 8>} : () -> tensor<8x8xi64>
+  %1 = graph.iota  {axis = 0 : i64, dtype = i64, shape = #graph.dims<8, 8>} : () -> tensor<8x8xi64>
+  %2 = graph.compare %0, %1 {predicate = "le"} : (tensor<8x8xi64>, tensor<8x8xi64>) -> tensor<8x8xi1>
+  %3 = graph.constant  {dtype = f16, shape = #graph.dims<>, value = 0.0 : f64} : () -> tensor<f16>
+  %4 = graph.constant  {dtype = f16, shape = #graph.dims<>, value = -65504.0 : f64} : () -> tensor<f16>
+  %5 = graph.where %2, %3, %4 : (tensor<8x8xi1>, tensor<f16>, tensor<f16>) -> tensor<8x8xf16>
+  %6 = graph.matmul %a0, %a1 {transpose_a = false, transpose_b = true} : (tensor<2x4x8x16xf16>, tensor<2x4x8x16xf16>) -> tensor<2x4x8x8xf16>
+  %7 = graph.constant  {dtype = f16, shape = #graph.dims<>, value = 0.25 : f64} : () -> tensor<f16>
+  %8 = graph.mul %6, %7 : (tensor<2x4x8x8xf16>, tensor<f16>) -> tensor<2x4x8x8xf16>
+  %9 = graph.add %8, %5 : (tensor<2x4x8x8xf16>, tensor<8x8xf16>) -> tensor<2x4x8x8xf16>
+  %10 = graph.softmax %9 {axis = 3 : i64} : (tensor<2x4x8x8xf16>) -> tensor<2x4x8x8xf16>
+  %11 = graph.matmul %10, %a2 {transpose_a = false, transpose_b = false} : (tensor<2x4x8x8xf16>, tensor<2x4x8x16xf16>) -> tensor<2x4x8x16xf16>
+  return %11 : tensor<2x4x8x16xf16>
+}
+
 // As eager half-precision models write it: the softmax in f32.
 // CHECK-LABEL: @eager_half(
 // CHECK: graph.attention %arg0, %arg1, %arg2 {causal = "none", {{.*}}roles = "", scale = 2.500000e-01 : f64, softcap = 0.000000e+00 : f64, window = 0 : i64}
