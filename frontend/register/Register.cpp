@@ -5,10 +5,12 @@
 #include "frontend/register/Register.h"
 #include "frontend/register/Oracle.h"
 #include "ir/graph/GraphDialect.h"
+#include "ir/kernel/Kernel.h"
 #include "ir/tile/Tile.h"
 #include "passes/cpu/Cpu.h"
 #include "passes/fusion/Fusion.h"
 #include "passes/graph/Graph.h"
+#include "passes/kernel/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -30,7 +32,8 @@ void azulejo::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   // Our own.
-  registry.insert<graphir::GraphDialect, tile::TileDialect>();
+  registry.insert<graphir::GraphDialect, tile::TileDialect,
+                  kernel::KernelDialect>();
 }
 
 static void registerFusion() {
@@ -47,6 +50,7 @@ static void (*const kRegistrations[])() = {
     azulejo::graphpasses::registerPasses,
     registerFusion,
     azulejo::cpu::registerAzulejoCpuPasses,
+    azulejo::gpu::registerPasses,
 };
 
 void azulejo::registerAllPasses() {

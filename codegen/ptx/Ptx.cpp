@@ -1,0 +1,182 @@
+//===- Ptx.cpp - from the LLVM dialect to PTX text ------------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "codegen/ptx/Ptx.h"
+
+#include "ir/kernel/Kernel.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/Passes.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/CallingConv.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <mutex>
+
+// By hand: the umbrella header wants every backend of the LLVM build.
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+using namespace mlir;
+
+namespace azulejo::codegen {
+
+void registerPtxTranslation(DialectRegistry &registry) {
+  registry.insert<kernel::KernelDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+static Error internal(std::string message) {
+  return makeError(ErrorCode::Internal, "PTX code generation",
+                   std::move(message));
+}
+
+static Result<std::unique_ptr<llvm::TargetMachine>>
+makeMachine(const target::TargetDesc &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string message;
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!backend)
+    return internal("this build has no NVPTX backend");
+  // No PTX version: the backend takes the oldest that knows the architecture,
+  // which the most drivers and assemblers understand.
+  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
+      triple, target.arch, "", llvm::TargetOptions(), std::nullopt,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return internal("no target machine for " + target.arch);
+  return machine;
+}
+
+static LogicalResult lowerToLlvmDialect(ModuleOp module) {
+  PassManager pm(module.getContext());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  return pm.run(module);
+}
+
+/// What a launch may rely on: an entry point that is called with exactly this
+/// many threads.
+static void markEntry(llvm::Function &function, int64_t threads) {
+  function.setCallingConv(llvm::CallingConv::PTX_Kernel);
+  std::string block = std::to_string(threads) + ",1,1";
+  function.addFnAttr("nvvm.reqntid", block);
+  function.addFnAttr("nvvm.maxntid", block);
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.addFnAttr(llvm::Attribute::WillReturn);
+}
+
+/// The loops are in their final form: fold, hoist what is uniform, and leave
+/// addressing and scheduling to the backend and the assembler.
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  llvm::FunctionPassManager functions;
+  functions.addPass(llvm::SimplifyCFGPass());
+  functions.addPass(llvm::EarlyCSEPass());
+  functions.addPass(llvm::InstCombinePass());
+  functions.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  functions.addPass(llvm::EarlyCSEPass());
+  llvm::ModulePassManager all;
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
+  all.run(module, mam);
+}
+
+Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
+                        std::string *listing) {
+  if (target.kind != target::Kind::Gpu)
+    return makeError(ErrorCode::InvalidArgument,
+                     "device '" + target.name + "'", "is no GPU");
+  SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+  if (kernels.size() != 1)
+    return internal("expected one kernel, found " +
+                    std::to_string(kernels.size()));
+  PtxCode code;
+  code.entry = kernels[0].getSymName().str();
+  code.blockThreads = kernels[0].getBlockThreads();
+  code.sharedBytes = kernels[0].sharedBytes();
+  if (code.sharedBytes > target.smemPerBlock)
+    return makeError(ErrorCode::ResourceLimit, "kernel '" + code.entry + "'",
+                     "needs " + std::to_string(code.sharedBytes) +
+                         " bytes of shared memory; one block of " +
+                         target.name + " has " +
+                         std::to_string(target.smemPerBlock));
+  Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
+  if (!machine)
+    return machine.error();
+  if (failed(expandMathForPtx(module)))
+    return makeError(ErrorCode::Unsupported, "kernel '" + code.entry + "'",
+                     "it uses a function without a GPU instruction sequence",
+                     "ptx.math");
+  if (failed(lowerKernelToNvvm(module)) || failed(lowerToLlvmDialect(module)))
+    return internal("the kernel did not lower to the LLVM dialect");
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context, "azulejo-kernels");
+  if (!llvmModule)
+    return internal("the kernel did not translate to LLVM IR");
+  llvmModule->setTargetTriple((*machine)->getTargetTriple());
+  llvmModule->setDataLayout((*machine)->createDataLayout());
+  markEntry(*llvmModule->getFunction(code.entry), code.blockThreads);
+  optimise(*llvmModule, **machine);
+  if (listing) {
+    llvm::raw_string_ostream stream(*listing);
+    llvmModule->print(stream, nullptr);
+  }
+  llvm::SmallVector<char, 0> buffer;
+  llvm::raw_svector_ostream stream(buffer);
+  llvm::legacy::PassManager codegen;
+  if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr,
+                                      llvm::CodeGenFileType::AssemblyFile))
+    return internal("the backend emits no text");
+  codegen.run(*llvmModule);
+  code.text.assign(buffer.begin(), buffer.end());
+  if (code.text.empty())
+    return internal("the backend emitted nothing");
+  return code;
+}
+
+} // namespace azulejo::codegen

@@ -1,0 +1,42 @@
+//===- Kernel.h - the kernel dialect -----------------------------*- C++ -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_IR_KERNEL_KERNEL_H
+#define AZULEJO_IR_KERNEL_KERNEL_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/kernel/KernelDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "ir/kernel/KernelTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/kernel/KernelOps.h.inc"
+
+namespace azulejo::kernel {
+
+/// Threads that run in lockstep and can exchange registers.
+inline constexpr int64_t kWarpThreads = 32;
+/// The widest access, in bytes and in elements.
+inline constexpr int64_t kAccessBytes = 16, kAccessElements = 8;
+
+/// Whether global memory may hold elements of this type: f32, f16, bf16, i1
+/// (one byte), i8, i32, i64.
+bool isStorageType(mlir::Type type);
+/// The type in which elements of a storage type are computed: f32 for floats,
+/// i32 for i8, otherwise the type itself.
+mlir::Type computeType(mlir::Type storage);
+int64_t storageBytes(mlir::Type storage);
+
+} // namespace azulejo::kernel
+
+#endif // AZULEJO_IR_KERNEL_KERNEL_H

@@ -1,0 +1,139 @@
+//===- KernelOps.td - ops of the kernel dialect ------------*- tablegen -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_IR_KERNEL_KERNELOPS_TD
+#define AZULEJO_IR_KERNEL_KERNELOPS_TD
+
+include "ir/kernel/KernelDialect.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Kernel_Op<string mnemonic, list<Trait> traits = []>
+    : Op<KernelDialect, mnemonic, traits>;
+
+/// What arithmetic works on.
+def Kernel_Scalar : AnyTypeOf<[F32, I1, I32, I64]>;
+
+def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
+                                       NoTerminator]> {
+  let summary = "One kernel: what a thread of a block does";
+  let description = [{
+    The block arguments are i64: for every view its address and its outer
+    strides in elements, then the sizes, in the order in which a launch passes
+    them. The grid is one-dimensional; `kernel.block_id` is the work item.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `threads` `(` $block_threads `)` attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Shared memory of all `kernel.shared_alloc`, in bytes.
+    int64_t sharedBytes();
+  }];
+}
+
+def Kernel_ThreadIdOp : Kernel_Op<"thread_id", [Pure]> {
+  let summary = "The thread's number within its block";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_BlockIdOp : Kernel_Op<"block_id", [Pure]> {
+  let summary = "The block's number within the grid";
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_BarrierOp : Kernel_Op<"barrier",
+                                 [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for every thread of the block";
+  let description = [{
+    Orders the shared-memory accesses of all threads before it against those
+    after it. Control flow around it must be the same for the whole block.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_SharedAllocOp : Kernel_Op<"shared_alloc"> {
+  let summary = "An array in shared memory, not initialised";
+  let results = (outs Kernel_SharedType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Kernel_SharedLoadOp : Kernel_Op<"shared_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "One element of a shared array";
+  let arguments = (ins Kernel_SharedType:$array, I32:$index);
+  let results = (outs Kernel_Scalar:$result);
+  let assemblyFormat = [{
+    $array `[` $index `]` attr-dict `:` type($array) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_SharedStoreOp
+    : Kernel_Op<"shared_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sets one element of a shared array";
+  let arguments = (ins Kernel_Scalar:$value, Kernel_SharedType:$array,
+                       I32:$index);
+  let assemblyFormat = [{
+    $value `,` $array `[` $index `]` attr-dict `:` type($value) `,` type($array)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "Reads neighbouring elements from global memory";
+  let description = [{
+    One access to 1, 2, 4 or 8 elements of type `storage` from element `offset`
+    on, widened to the compute type: one result per element. The address is a
+    multiple of `alignment` bytes. With a predicate that is false, memory is not
+    touched and the results are zero.
+  }];
+  let arguments = (ins I64:$base, I64:$offset, Optional<I1>:$predicate,
+                       TypeAttr:$storage, I64Attr:$alignment);
+  let results = (outs Variadic<Kernel_Scalar>:$results);
+  let assemblyFormat = [{
+    $storage `,` $base `[` $offset `]` (`if` $predicate^)? `align` $alignment
+    attr-dict `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments,
+                                         MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes neighbouring elements to global memory";
+  let description = [{
+    The mirror image of `kernel.load`; values are rounded to `storage`, to the
+    nearest, ties to even.
+  }];
+  let arguments = (ins Variadic<Kernel_Scalar>:$values, I64:$base, I64:$offset,
+                       Optional<I1>:$predicate, TypeAttr:$storage,
+                       I64Attr:$alignment);
+  let assemblyFormat = [{
+    $values `,` $storage `,` $base `[` $offset `]` (`if` $predicate^)? `align`
+    $alignment attr-dict `:` type($values)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_WarpReduceOp
+    : Kernel_Op<"warp_reduce", [SameOperandsAndResultType]> {
+  let summary = "Folds a value over the 32 threads of a warp";
+  let description = [{
+    Every thread of the warp gets the same result. `kind` is "sum" (a butterfly:
+    the association is fixed) or "max" (propagates NaN). All 32 threads must
+    reach the op together, so it counts as having side effects: nothing may move
+    it into or out of control flow.
+  }];
+  let arguments = (ins StrAttr:$kind, AnyTypeOf<[F32, I32, I64]>:$value);
+  let results = (outs AnyTypeOf<[F32, I32, I64]>:$result);
+  let assemblyFormat = "$kind $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+#endif // AZULEJO_IR_KERNEL_KERNELOPS_TD

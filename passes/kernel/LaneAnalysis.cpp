@@ -1,0 +1,144 @@
+//===- LaneAnalysis.cpp - how a map's values vary along a row -------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/LaneAnalysis.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+namespace {
+
+constexpr int64_t kMostDivisor = 4096;
+
+int64_t lowBit(int64_t value) {
+  return value == 0 ? kMostDivisor : std::min(kMostDivisor, value & -value);
+}
+
+std::optional<int64_t> constantOf(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getSExtValue();
+  return std::nullopt;
+}
+
+} // namespace
+
+int64_t knownDivisor(Value value) {
+  if (std::optional<int64_t> constant = constantOf(value))
+    return lowBit(*constant);
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(arg.getOwner()->getParentOp());
+    if (loop && arg == loop.getInductionVar())
+      return std::min(knownDivisor(loop.getLowerBound()),
+                      knownDivisor(loop.getStep()));
+    return 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::MulIOp>(op))
+    return std::min(kMostDivisor, knownDivisor(op->getOperand(0)) *
+                                      knownDivisor(op->getOperand(1)));
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return std::min(knownDivisor(op->getOperand(0)),
+                    knownDivisor(op->getOperand(1)));
+  return 1;
+}
+
+LaneAnalysis::LaneAnalysis(tile::MapOp map, int64_t width) : width(width) {
+  Block &body = map.getBody().front();
+  unsigned laneAxis = map.getShape().size() - 1;
+  // Everything else among the arguments stands still along a row.
+  for (BlockArgument arg : body.getArguments())
+    shapes[arg] = {Row, 1};
+  shapes[body.getArgument(laneAxis)] = {
+      Linear, std::min(width, knownDivisor(map.getOrigin()[laneAxis]))};
+  for (Operation &op : body.without_terminator()) {
+    Shape shape = infer(op);
+    for (Value result : op.getResults())
+      shapes[result] = shape;
+  }
+}
+
+LaneAnalysis::Shape LaneAnalysis::shape(Value value) const {
+  auto it = shapes.find(value);
+  return it != shapes.end() ? it->second : Shape{Row, knownDivisor(value)};
+}
+
+/// No group of neighbours lies on both sides of `bound`.
+bool LaneAnalysis::straddlesNothing(Shape x, Value bound) const {
+  return x.kind == Linear && x.divisor % width == 0 &&
+         shape(bound).kind <= Uniform && shape(bound).divisor % width == 0;
+}
+
+LaneAnalysis::Shape LaneAnalysis::inferDivision(Operation &op, Shape x,
+                                                Value by) const {
+  // The neighbours fall into one period of the divisor when both the first of
+  // them and the divisor are multiples of their number.
+  std::optional<int64_t> divisor = constantOf(by);
+  if (!divisor || *divisor <= 0 || *divisor % width || x.divisor % width)
+    return {Varying, 1};
+  if (isa<arith::RemUIOp>(op))
+    return {Linear, std::min(x.divisor, lowBit(*divisor))};
+  return {Uniform, 1};
+}
+
+LaneAnalysis::Shape LaneAnalysis::infer(Operation &op) const {
+  Kind most = Row;
+  for (Value operand : op.getOperands())
+    most = std::max(most, kind(operand));
+  if (isa<tile::ReadOp, tile::WriteOp>(op))
+    return {most == Linear ? Varying : most, 1};
+  if (op.getNumOperands() == 0)
+    return {Row, knownDivisor(op.getResult(0))};
+  Shape x = shape(op.getOperand(0));
+  Shape y = op.getNumOperands() > 1 ? shape(op.getOperand(1)) : x;
+  if (most <= Uniform) {
+    if (isa<arith::AddIOp, arith::SubIOp>(op))
+      return {most, std::min(x.divisor, y.divisor)};
+    if (isa<arith::MulIOp>(op))
+      return {most, std::min(kMostDivisor, x.divisor * y.divisor)};
+    return {most, 1};
+  }
+  if (most == Varying)
+    return {Varying, 1};
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
+    return x;
+  bool lineByPoint = x.kind == Linear && y.kind <= Uniform;
+  bool pointByLine = x.kind <= Uniform && y.kind == Linear;
+  if ((isa<arith::AddIOp>(op) && (lineByPoint || pointByLine)) ||
+      (isa<arith::SubIOp>(op) && lineByPoint))
+    return {Linear, std::min(x.divisor, y.divisor)};
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op) && lineByPoint)
+    return inferDivision(op, x, op.getOperand(1));
+  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    using P = arith::CmpIPredicate;
+    P p = compare.getPredicate();
+    bool cuts = p == P::slt || p == P::ult || p == P::sge || p == P::uge;
+    if (cuts && straddlesNothing(x, op.getOperand(1)))
+      return {Uniform, 1};
+    return {Varying, 1};
+  }
+  if (isa<arith::SelectOp>(op)) {
+    Shape z = shape(op.getOperand(2));
+    if (x.kind <= Uniform && y.kind == Linear && z.kind == Linear)
+      return {Linear, std::min(y.divisor, z.divisor)};
+  }
+  return {Varying, 1};
+}
+
+bool LaneAnalysis::isContiguous(ValueRange indices) const {
+  if (indices.empty())
+    return false;
+  for (Value index : indices.drop_back())
+    if (kind(index) > Uniform)
+      return false;
+  Shape last = shape(indices.back());
+  return last.kind == Linear && last.divisor % width == 0;
+}
+
+} // namespace azulejo::gpu

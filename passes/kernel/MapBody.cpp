@@ -1,0 +1,170 @@
+//===- MapBody.cpp - a map's body for one thread's lanes ------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/MapBody.h"
+
+#include "ir/kernel/Kernel.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+int64_t accessAlignment(Type storage, int64_t width) {
+  return std::min(kernel::kAccessBytes, kernel::storageBytes(storage) * width);
+}
+
+MapBody::MapBody(ThreadBuilder &t, tile::MapOp map, Outer outer, View view)
+    : t(t), map(map), outer(std::move(outer)), view(std::move(view)),
+      rowAnalysis(map, 1) {}
+
+/// The value of lane `lane` of the group; lane 0 also stands for values that
+/// the neighbours share.
+Value MapBody::at(Value value, int64_t lane) {
+  if (auto it = group.find(value); it != group.end()) {
+    Group &found = it->second;
+    switch (found.kind) {
+    case LaneAnalysis::Row:
+    case LaneAnalysis::Uniform:
+      return found.values[0];
+    case LaneAnalysis::Linear: {
+      Value first = found.values[0];
+      Value step = arith::ConstantOp::create(
+          t.b, t.loc, t.b.getIntegerAttr(first.getType(), lane));
+      return t.add(first, step);
+    }
+    case LaneAnalysis::Varying:
+      return found.values[lane];
+    }
+  }
+  if (auto it = row.find(value); it != row.end())
+    return it->second;
+  return outer(value);
+}
+
+Value MapBody::offset(ValueRange indices, const ViewAccess &access,
+                      int64_t lane) {
+  Value sum = t.i64(0);
+  for (auto [index, stride] : llvm::zip(indices, access.strides))
+    sum = t.add(sum, t.mul(at(index, lane), stride));
+  return sum;
+}
+
+void MapBody::emitRow(Value any) {
+  group.clear();
+  for (Operation &op : map.getBody().front().without_terminator()) {
+    if (isa<tile::WriteOp>(op) ||
+        rowAnalysis.kind(op.getResult(0)) != LaneAnalysis::Row)
+      continue;
+    if (auto read = dyn_cast<tile::ReadOp>(op)) {
+      const ViewAccess &access = view(read.getView());
+      // A row without lanes must not touch memory, and one read that every
+      // lane shares must not be one that none of them would make.
+      Value predicate = any;
+      if (read.getPredicate())
+        predicate = t.bitAnd(any, at(read.getPredicate(), 0));
+      row[read] = kernel::LoadOp::create(
+                      t.b, t.loc, TypeRange{read.getType()}, access.base,
+                      offset(read.getIndices(), access, 0), predicate,
+                      access.storage, kernel::storageBytes(access.storage))
+                      ->getResult(0);
+      continue;
+    }
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(at(operand, 0));
+    row[op.getResult(0)] = t.cloneScalar(op, operands);
+  }
+}
+
+void MapBody::emitRead(tile::ReadOp read, const LaneAnalysis &lanes,
+                       bool wide) {
+  const ViewAccess &access = view(read.getView());
+  Type type = read.getType();
+  auto predicate = [&](int64_t lane) {
+    return read.getPredicate() ? at(read.getPredicate(), lane) : Value();
+  };
+  Group result{LaneAnalysis::Varying, {}};
+  bool together = !read.getPredicate() ||
+                  lanes.kind(read.getPredicate()) <= LaneAnalysis::Uniform;
+  if (wide && together && lanes.isContiguous(read.getIndices())) {
+    SmallVector<Type> types(lanes.width, type);
+    auto load = kernel::LoadOp::create(
+        t.b, t.loc, types, access.base, offset(read.getIndices(), access, 0),
+        predicate(0), access.storage,
+        accessAlignment(access.storage, lanes.width));
+    result.values.assign(load->result_begin(), load->result_end());
+    group[read] = result;
+    return;
+  }
+  bool shared = lanes.kind(read) <= LaneAnalysis::Uniform;
+  result.kind = shared ? LaneAnalysis::Uniform : LaneAnalysis::Varying;
+  for (int64_t lane = 0; lane < (shared ? 1 : lanes.width); ++lane)
+    result.values.push_back(
+        kernel::LoadOp::create(t.b, t.loc, TypeRange{type}, access.base,
+                               offset(read.getIndices(), access, lane),
+                               predicate(lane), access.storage,
+                               kernel::storageBytes(access.storage))
+            ->getResult(0));
+  group[read] = result;
+}
+
+void MapBody::emitWrite(tile::WriteOp write, const LaneAnalysis &lanes,
+                        bool wide) {
+  const ViewAccess &access = view(write.getView());
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes.width; ++lane)
+    values.push_back(at(write.getValue(), lane));
+  if (wide && lanes.isContiguous(write.getIndices())) {
+    kernel::StoreOp::create(t.b, t.loc, values, access.base,
+                            offset(write.getIndices(), access, 0), Value(),
+                            access.storage,
+                            accessAlignment(access.storage, lanes.width));
+    return;
+  }
+  for (auto [lane, value] : llvm::enumerate(values))
+    kernel::StoreOp::create(t.b, t.loc, ValueRange{value}, access.base,
+                            offset(write.getIndices(), access, lane), Value(),
+                            access.storage,
+                            kernel::storageBytes(access.storage));
+}
+
+SmallVector<SmallVector<Value>>
+MapBody::emitLanes(const LaneAnalysis &lanes, Value first, bool wide) {
+  group.clear();
+  Block &body = map.getBody().front();
+  Value coordinate = body.getArgument(map.getShape().size() - 1);
+  group[coordinate] = {LaneAnalysis::Linear, {first}};
+  for (Operation &op : body.without_terminator()) {
+    if (auto read = dyn_cast<tile::ReadOp>(op)) {
+      if (!row.count(read))
+        emitRead(read, lanes, wide);
+      continue;
+    }
+    if (auto write = dyn_cast<tile::WriteOp>(op)) {
+      emitWrite(write, lanes, wide);
+      continue;
+    }
+    Value value = op.getResult(0);
+    if (row.count(value))
+      continue;
+    Group result{lanes.kind(value), {}};
+    bool once = result.kind != LaneAnalysis::Varying;
+    for (int64_t lane = 0; lane < (once ? 1 : lanes.width); ++lane) {
+      SmallVector<Value> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(at(operand, lane));
+      result.values.push_back(t.cloneScalar(op, operands));
+    }
+    group[value] = result;
+  }
+  SmallVector<SmallVector<Value>> results;
+  for (Value yielded : body.getTerminator()->getOperands()) {
+    SmallVector<Value> &values = results.emplace_back();
+    for (int64_t lane = 0; lane < lanes.width; ++lane)
+      values.push_back(at(yielded, lane));
+  }
+  return results;
+}
+
+} // namespace azulejo::gpu

@@ -1,0 +1,71 @@
+//===- MapBody.h - a map's body for one thread's lanes -----------*- C++ -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_MAPBODY_H
+#define AZULEJO_PASSES_KERNEL_MAPBODY_H
+
+#include "passes/kernel/LaneAnalysis.h"
+#include "passes/kernel/ThreadBuilder.h"
+
+namespace azulejo::gpu {
+
+/// A view as the kernel received it: address and strides (i64, in elements;
+/// the innermost is the constant 1).
+struct ViewAccess {
+  mlir::Value base;
+  mlir::Type storage;
+  llvm::SmallVector<mlir::Value> strides;
+};
+
+/// Emits the body of one map within one row: first emitRow, once; then
+/// emitLanes for each group of neighbours.
+class MapBody {
+public:
+  /// `outer` gives the kernel's value for an integer or float from outside the
+  /// body, `view` the access of a view.
+  using Outer = std::function<mlir::Value(mlir::Value)>;
+  using View = std::function<const ViewAccess &(mlir::Value)>;
+  MapBody(ThreadBuilder &t, tile::MapOp map, Outer outer, View view);
+
+  /// Row-wide values: coordinates and elements of per-row tiles.
+  void bind(mlir::Value bodyValue, mlir::Value value) { row[bodyValue] = value; }
+
+  /// What does not depend on the lane. Memory is read only if `any` holds.
+  void emitRow(mlir::Value any);
+
+  /// The rest for `lanes.width` neighbours starting at coordinate `first`.
+  /// `wide`: contiguous accesses are aligned to their size, so each is one
+  /// access. Returns the yielded values, one list per result.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>>
+  emitLanes(const LaneAnalysis &lanes, mlir::Value first, bool wide);
+
+private:
+  mlir::Value at(mlir::Value value, int64_t lane);
+  mlir::Value offset(mlir::ValueRange indices, const ViewAccess &view,
+                     int64_t lane);
+  void emitRead(tile::ReadOp read, const LaneAnalysis &lanes, bool wide);
+  void emitWrite(tile::WriteOp write, const LaneAnalysis &lanes, bool wide);
+
+  ThreadBuilder &t;
+  tile::MapOp map;
+  Outer outer;
+  View view;
+  LaneAnalysis rowAnalysis; ///< width 1: tells Row from the rest
+  llvm::DenseMap<mlir::Value, mlir::Value> row;
+  /// Of the group being emitted: one value when the neighbours share it or
+  /// when the others follow from the first, else one per lane.
+  struct Group {
+    LaneAnalysis::Kind kind;
+    llvm::SmallVector<mlir::Value> values;
+  };
+  llvm::DenseMap<mlir::Value, Group> group;
+};
+
+/// Bytes of an access of `width` elements that is one instruction at most: the
+/// alignment it asks for.
+int64_t accessAlignment(mlir::Type storage, int64_t width);
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_MAPBODY_H

@@ -1,0 +1,43 @@
+//===- Passes.td - passes of the GPU kernel stage ----------*- tablegen -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_PASSES_TD
+#define AZULEJO_PASSES_KERNEL_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerTileToKernelPass
+    : Pass<"azulejo-lower-tile-to-kernel", "::mlir::ModuleOp"> {
+  let summary = "Lower row programs of the tile dialect to GPU kernels";
+  let description = [{
+    Every `tile.kernel @k` of the RowChain family becomes a `kernel.func @k`
+    whose blocks are the work items of the grid. The rows of an item run one
+    after the other; the threads of the block share the lanes of a row, each
+    taking neighbouring lanes that one access can hold. A fold runs in the
+    thread, then over the warp, then through shared memory.
+
+    Where an access could be a wide one, the kernel has two bodies and picks one
+    when it starts, by the alignment of addresses and strides. Both give every
+    thread the same lanes, so a result does not depend on which one ran.
+
+    Before:
+    ```
+    %s = tile.map at (%row, %0) to (%rows, %lanes) inits(%zero : tensor<4xf32>)
+        attributes {kinds = ["sum"], ...} { ... }
+    ```
+    After:
+    ```
+    %t = scf.for %lane = %first to %whole step %all iter_args(%p = %zero) { ... }
+    %w = kernel.warp_reduce "sum" %t : f32
+    kernel.shared_store %w, %partials[%warp] : f32, !kernel.shared<f32, 8>
+    kernel.barrier
+    ```
+  }];
+  let dependentDialects = ["::azulejo::kernel::KernelDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // AZULEJO_PASSES_KERNEL_PASSES_TD

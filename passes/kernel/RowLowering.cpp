@@ -1,0 +1,454 @@
+//===- RowLowering.cpp - one row program becomes a GPU kernel -------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/RowLowering.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <set>
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+RowLowering::RowLowering(tile::KernelOp source,
+                         const schedule::Schedule &schedule)
+    : source(source), threads(schedule.knob("blockThreads")),
+      accessBytes(schedule.knob("accessBytes")) {}
+
+/// Everything the lowering relies on is checked here, before any code.
+LogicalResult RowLowering::checkShape() {
+  LogicalResult result = success();
+  auto refuse = [&](Operation *op, const Twine &why) {
+    result = op->emitOpError("cannot run on a GPU as part of a row program: ")
+             << why;
+    return WalkResult::interrupt();
+  };
+  source.walk([&](Operation *op) {
+    if (op == source.getOperation() ||
+        isa<tile::YieldOp, tile::ProgramIdOp, scf::YieldOp>(op))
+      return WalkResult::advance();
+    if (auto map = dyn_cast<tile::MapOp>(op)) {
+      if (map.getShape().size() != 2)
+        return refuse(op, "its map has no rows and lanes");
+      if (rowOrigin && (map.getOrigin()[0] != rowOrigin ||
+                        map.getExtent()[0] != rowLimit ||
+                        map.getShape()[0] != rowTile))
+        return refuse(op, "its maps run over different rows");
+      rowOrigin = map.getOrigin()[0];
+      rowLimit = map.getExtent()[0];
+      rowTile = map.getShape()[0];
+      for (StringRef kind : map.getKinds().getAsValueRange<StringAttr>())
+        if (kind == "tile")
+          return refuse(op, "it keeps a tile of whole rows");
+      return WalkResult::advance();
+    }
+    if (auto fill = dyn_cast<tile::FillOp>(op)) {
+      if (cast<RankedTensorType>(fill.getType()).getRank() != 1)
+        return refuse(op, "it keeps a tile of whole rows");
+      return WalkResult::advance();
+    }
+    if (auto read = dyn_cast<tile::ReadOp>(op)) {
+      if (!kernel::isStorageType(read.getView().getType().getElementType()))
+        return refuse(op, "it reads a type that has no GPU conversion yet");
+      return WalkResult::advance();
+    }
+    if (auto write = dyn_cast<tile::WriteOp>(op)) {
+      if (!kernel::isStorageType(write.getView().getType().getElementType()))
+        return refuse(op, "it writes a type that has no GPU conversion yet");
+      return WalkResult::advance();
+    }
+    if (isa<scf::ForOp>(op) ||
+        (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         op->getNumResults() == 1))
+      return WalkResult::advance();
+    return refuse(op, "it is not an op of such a program");
+  });
+  if (succeeded(result) && !rowOrigin)
+    return source.emitOpError("has no map");
+  return result;
+}
+
+/// As many neighbours as fill one access of the narrowest view that neighbours
+/// would read or write together.
+void RowLowering::chooseWidth() {
+  int64_t narrowest = kernel::kAccessBytes;
+  source.walk([&](tile::MapOp map) {
+    LaneAnalysis analysis(map, 1);
+    map.walk([&](Operation *op) {
+      auto consider = [&](tile::ViewType type, ValueRange indices) {
+        if (analysis.isContiguous(indices))
+          narrowest = std::min(narrowest,
+                               kernel::storageBytes(type.getElementType()));
+      };
+      if (auto read = dyn_cast<tile::ReadOp>(op))
+        consider(read.getView().getType(), read.getIndices());
+      else if (auto write = dyn_cast<tile::WriteOp>(op))
+        consider(write.getView().getType(), write.getIndices());
+    });
+  });
+  width = std::clamp<int64_t>(accessBytes / narrowest, 1,
+                              kernel::kAccessElements);
+}
+
+Value RowLowering::outer(Value value) {
+  auto it = scalars.find(value);
+  assert(it != scalars.end() && "scalar was not lowered");
+  return it->second;
+}
+
+LogicalResult RowLowering::bindArguments(ThreadBuilder &t, Block &entry) {
+  auto next = [&] { return entry.addArgument(t.b.getI64Type(), t.loc); };
+  for (BlockArgument view : source.getViews()) {
+    auto type = cast<tile::ViewType>(view.getType());
+    ViewAccess access;
+    access.base = next();
+    access.storage = type.getElementType();
+    for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
+      access.strides.push_back(next());
+    if (type.getRank() > 0)
+      access.strides.push_back(t.i64(1));
+    views[view] = access;
+  }
+  for (BlockArgument symbol : source.getSymbolArgs())
+    scalars[symbol] = next();
+  return success();
+}
+
+LogicalResult RowLowering::bindProgramIds(ThreadBuilder &t) {
+  llvm::StringMap<Value> symbols;
+  for (auto [symbol, arg] : llvm::zip(
+           source.getSymbols().getAsValueRange<StringAttr>(),
+           source.getSymbolArgs()))
+    symbols[symbol] = scalars[arg];
+  SmallVector<Value> blocks;
+  for (auto [extent, tile] : llvm::zip(
+           source.getGridExtents().getAsValueRange<StringAttr>(),
+           source.getGridTiles())) {
+    int64_t constant;
+    Value size;
+    if (!extent.getAsInteger(10, constant))
+      size = t.i64(constant);
+    else if (auto it = symbols.find(extent); it != symbols.end())
+      size = it->second;
+    else
+      return source.emitOpError("grid extent '") << extent
+                                                 << "' is no symbol";
+    blocks.push_back(t.ceilDiv(size, tile));
+  }
+  // The last axis varies fastest.
+  Value item = kernel::BlockIdOp::create(t.b, t.loc);
+  programIds.assign(blocks.size(), Value());
+  for (size_t axis = blocks.size(); axis-- > 1;) {
+    programIds[axis] =
+        t.b.createOrFold<arith::RemUIOp>(t.loc, item, blocks[axis]);
+    item = t.b.createOrFold<arith::DivUIOp>(t.loc, item, blocks[axis]);
+  }
+  if (!programIds.empty())
+    programIds[0] = item;
+  return success();
+}
+
+LogicalResult RowLowering::emitScalar(ThreadBuilder &t, Operation &op) {
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+    if (id.getAxis() >= programIds.size())
+      return op.emitOpError("names an axis that the grid does not have");
+    scalars[id] = programIds[id.getAxis()];
+    return success();
+  }
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands())
+    operands.push_back(outer(operand));
+  scalars[op.getResult(0)] = t.cloneScalar(op, operands);
+  return success();
+}
+
+/// Scalars at the top level depend on no row, so they come before the rows.
+LogicalResult RowLowering::bindScalars(ThreadBuilder &t) {
+  for (Operation &op : source.getBody().front())
+    if (!isa<tile::MapOp, tile::FillOp, scf::ForOp>(op))
+      if (failed(emitScalar(t, op)))
+        return failure();
+  return success();
+}
+
+/// Whether every access that could be wide is aligned for it. One or over all
+/// addresses and row strides, in bytes, has no low bit set then.
+Value RowLowering::isAligned(ThreadBuilder &t) {
+  std::map<unsigned, int64_t> wideViews; // by argument: sorted, once each
+  source.walk([&](tile::MapOp map) {
+    LaneAnalysis analysis(map, width);
+    map.walk([&](Operation *op) {
+      auto consider = [&](Value view, ValueRange indices) {
+        if (analysis.isContiguous(indices))
+          wideViews[cast<BlockArgument>(view).getArgNumber()] =
+              accessAlignment(views[view].storage, width);
+      };
+      if (auto read = dyn_cast<tile::ReadOp>(op))
+        consider(read.getView(), read.getIndices());
+      else if (auto write = dyn_cast<tile::WriteOp>(op))
+        consider(write.getView(), write.getIndices());
+    });
+  });
+  Value low = t.i64(0);
+  for (auto [number, alignment] : wideViews) {
+    ViewAccess &access = views[source.getBody().getArgument(number)];
+    Value bits = access.base;
+    Value bytes = t.i64(kernel::storageBytes(access.storage));
+    for (Value stride : ArrayRef(access.strides).drop_back())
+      bits = t.bitOr(bits, t.mul(stride, bytes));
+    low = t.bitOr(low, t.bitAnd(bits, t.i64(alignment - 1)));
+  }
+  return t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq, low,
+                                         t.i64(0));
+}
+
+LogicalResult RowLowering::emitRows(ThreadBuilder &t, bool aligned) {
+  wide = aligned;
+  nextArray = 0;
+  LogicalResult result = success();
+  Value origin = outer(rowOrigin);
+  Value count = t.max(t.min(t.sub(outer(rowLimit), origin), t.i64(rowTile)),
+                      t.i64(0));
+  t.loop(t.i64(0), count, t.i64(1), {},
+         [&](Value at, ValueRange) -> SmallVector<Value> {
+           row = t.add(origin, at);
+           result = emitBlock(t, source.getBody().front());
+           return {};
+         });
+  return result;
+}
+
+LogicalResult RowLowering::emitBlock(ThreadBuilder &t, Block &block) {
+  bool top = isa<tile::KernelOp>(block.getParentOp());
+  for (Operation &op : block) {
+    LogicalResult result = success();
+    if (auto fill = dyn_cast<tile::FillOp>(op)) {
+      tiles[fill.getResult()] = {outer(fill.getValue()), Value(), ""};
+    } else if (auto map = dyn_cast<tile::MapOp>(op)) {
+      result = emitMap(t, map);
+      if (top && succeeded(result))
+        finishFolds(t, map.getResults());
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      result = emitLoop(t, loop);
+      if (top && succeeded(result))
+        finishFolds(t, loop.getResults());
+    } else if (!top && !isa<scf::YieldOp>(op)) {
+      result = emitScalar(t, op);
+    }
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+/// How the maps below fold into a carried tile; empty if they do not.
+static std::string foldKind(Value tile) {
+  for (OpOperand &use : tile.getUses()) {
+    if (auto map = dyn_cast<tile::MapOp>(use.getOwner())) {
+      unsigned init = use.getOperandNumber() -
+                      map.getInits().getBeginOperandIndex();
+      if (use.getOperandNumber() >= map.getInits().getBeginOperandIndex())
+        return cast<StringAttr>(map.getKinds()[init]).str();
+    } else if (auto loop = dyn_cast<scf::ForOp>(use.getOwner())) {
+      if (BlockArgument arg = loop.getTiedLoopRegionIterArg(&use))
+        return foldKind(arg);
+    }
+  }
+  return {};
+}
+
+LogicalResult RowLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
+  SmallVector<Value> parts;
+  for (auto [init, arg] :
+       llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    std::string kind = foldKind(arg);
+    auto it = tiles.find(init);
+    if (kind.empty() || it == tiles.end())
+      return loop.emitOpError("carries something that no map folds into");
+    RowValue value = it->second;
+    if (!value.part)
+      value.part = t.identity(value.whole.getType(), kind);
+    value.kind = kind;
+    parts.push_back(value.part);
+    tiles[arg] = value;
+  }
+  LogicalResult result = success();
+  SmallVector<Value> last = t.loop(
+      outer(loop.getLowerBound()), outer(loop.getUpperBound()),
+      outer(loop.getStep()), parts, [&](Value at, ValueRange carried) {
+        scalars[loop.getInductionVar()] = at;
+        for (auto [arg, part] : llvm::zip(loop.getRegionIterArgs(), carried))
+          tiles[arg].part = part;
+        result = emitBlock(t, *loop.getBody());
+        SmallVector<Value> next;
+        for (auto [yielded, part] : llvm::zip(
+                 loop.getBody()->getTerminator()->getOperands(), carried)) {
+          Value here = tiles[yielded].part;
+          if (!here)
+            result = loop.emitOpError("yields a tile that is not folded");
+          next.push_back(here ? here : part);
+        }
+        return next;
+      });
+  for (auto [arg, value, part] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getResults(), last)) {
+    tiles[value] = tiles[arg];
+    tiles[value].part = part;
+  }
+  return result;
+}
+
+/// Lanes in pairs, then pairs of pairs: short dependences, small error.
+static Value foldPairs(ThreadBuilder &t, SmallVector<Value> values,
+                       StringRef kind) {
+  for (; values.size() > 1; values.resize(values.size() / 2))
+    for (size_t i = 0; 2 * i < values.size(); ++i)
+      values[i] = t.combine(values[2 * i], values[2 * i + 1], kind);
+  return values[0];
+}
+
+LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
+  Block &block = map.getBody().front();
+  MapBody body(
+      t, map, [this](Value value) { return outer(value); },
+      [this](Value view) -> const ViewAccess & { return views[view]; });
+  body.bind(block.getArgument(0), row);
+  for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+    auto it = tiles.find(input);
+    if (it == tiles.end() || it->second.part)
+      return map.emitOpError("reads a tile while it is being folded");
+    body.bind(block.getArgument(2 + i), it->second.whole);
+  }
+  SmallVector<std::string> kinds;
+  SmallVector<Value> parts;
+  for (auto [i, init] : llvm::enumerate(map.getInits())) {
+    RowValue value = tiles[init];
+    kinds.push_back(cast<StringAttr>(map.getKinds()[i]).str());
+    if (!value.part)
+      value.part = t.identity(value.whole.getType(), kinds[i]);
+    value.kind = kinds[i];
+    parts.push_back(value.part);
+    tiles[map.getResult(i)] = value;
+  }
+
+  Value origin = outer(map.getOrigin()[1]), extent = outer(map.getExtent()[1]);
+  Value shape = t.i64(map.getShape()[1]);
+  Value count = t.max(t.min(t.sub(extent, origin), shape), t.i64(0));
+  body.emitRow(t.less(t.i64(0), count));
+  auto step = [&](const LaneAnalysis &lanes, Value at, ValueRange carried,
+                  bool together) {
+    SmallVector<Value> next;
+    auto values = body.emitLanes(lanes, t.add(origin, at), together);
+    for (auto [i, part] : llvm::enumerate(carried))
+      next.push_back(t.combine(part, foldPairs(t, values[i], kinds[i]),
+                               kinds[i]));
+    return next;
+  };
+  LaneAnalysis groups(map, width), singles(map, 1);
+  Value whole = t.floorTo(count, width);
+  parts = t.loop(t.mul(thread, t.i64(width)), whole, t.i64(threads * width),
+                 parts, [&](Value at, ValueRange carried) {
+                   return step(groups, at, carried, wide);
+                 });
+  int64_t divisor = std::min(
+      {knownDivisor(map.getOrigin()[1]), knownDivisor(map.getExtent()[1]),
+       knownDivisor(shape)});
+  if (divisor % width != 0) {
+    // Fewer lanes are left than there are threads.
+    Value at = t.add(whole, thread);
+    parts = t.when(t.less(at, count), parts,
+                   [&] { return step(singles, at, parts, false); });
+  }
+  for (auto [result, part] : llvm::zip(map.getResults(), parts))
+    tiles[result].part = part;
+  return success();
+}
+
+Value RowLowering::foldWarps(ThreadBuilder &t, Value array, StringRef kind) {
+  int64_t warps = threads / kernel::kWarpThreads;
+  Type element = cast<kernel::SharedType>(array.getType()).getElementType();
+  auto load = [&](Value index) {
+    return kernel::SharedLoadOp::create(t.b, t.loc, element, array, index);
+  };
+  // A few broadcast loads beat a second round of shuffles.
+  if (warps <= 8) {
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < warps; ++i)
+      values.push_back(load(t.i32(i)));
+    return foldPairs(t, values, kind);
+  }
+  Value inside = t.less(lane, t.i32(warps));
+  Value loaded = load(t.bitAnd(lane, t.i32(warps - 1)));
+  Value mine = arith::SelectOp::create(t.b, t.loc, inside, loaded,
+                                       t.identity(element, kind));
+  return kernel::WarpReduceOp::create(t.b, t.loc, element, kind, mine);
+}
+
+void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
+  if (results.empty())
+    return;
+  SmallVector<Value> arraysHere;
+  for (Value result : results) {
+    RowValue &value = tiles[result];
+    value.part = kernel::WarpReduceOp::create(
+        t.b, t.loc, value.part.getType(), value.kind, value.part);
+    if (nextArray == arrays.size()) {
+      OpBuilder::InsertionGuard guard(t.b);
+      t.b.setInsertionPointToStart(&function.getBody().front());
+      arrays.push_back(kernel::SharedAllocOp::create(
+          t.b, t.loc,
+          kernel::SharedType::get(t.b.getContext(), value.part.getType(),
+                                  threads / kernel::kWarpThreads)));
+    }
+    arraysHere.push_back(arrays[nextArray++]);
+  }
+  // The first barrier protects the readers of the row before.
+  kernel::BarrierOp::create(t.b, t.loc);
+  Value leads = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, lane, t.i32(0));
+  t.when(leads, {}, [&]() -> SmallVector<Value> {
+    for (auto [result, array] : llvm::zip(results, arraysHere))
+      kernel::SharedStoreOp::create(t.b, t.loc, tiles[result].part, array,
+                                    warp);
+    return {};
+  });
+  kernel::BarrierOp::create(t.b, t.loc);
+  for (auto [result, array] : llvm::zip(results, arraysHere)) {
+    RowValue &value = tiles[result];
+    value.whole =
+        t.combine(value.whole, foldWarps(t, array, value.kind), value.kind);
+    value.part = Value();
+    value.kind.clear();
+  }
+}
+
+LogicalResult RowLowering::run(OpBuilder &b) {
+  if (failed(checkShape()))
+    return failure();
+  chooseWidth();
+  Location loc = source.getLoc();
+  b.setInsertionPoint(source);
+  function = kernel::FuncOp::create(b, loc, source.getSymName(),
+                                    static_cast<int32_t>(threads));
+  Block &entry = function.getBody().emplaceBlock();
+  b.setInsertionPointToStart(&entry);
+  ThreadBuilder t(b, loc);
+  Value id = kernel::ThreadIdOp::create(b, loc);
+  thread = arith::ExtUIOp::create(b, loc, b.getI64Type(), id);
+  lane = t.bitAnd(id, t.i32(kernel::kWarpThreads - 1));
+  warp = arith::ShRUIOp::create(b, loc, id, t.i32(5));
+  if (failed(bindArguments(t, entry)) || failed(bindProgramIds(t)) ||
+      failed(bindScalars(t)))
+    return failure();
+  if (width == 1)
+    return emitRows(t, false);
+  LogicalResult aligned = success(), any = success();
+  t.choose(
+      isAligned(t), [&] { aligned = emitRows(t, true); },
+      [&] { any = emitRows(t, false); });
+  return success(succeeded(aligned) && succeeded(any));
+}
+
+} // namespace azulejo::gpu
