@@ -1,0 +1,239 @@
+//===- Bench.cpp - azulejo bench ------------------------------------------===//
+//
+// One process, the same buffers, programs taken in turns, so that whatever
+// disturbs the machine disturbs all of them. A sample is as many runs as make
+// 100 microseconds. Inputs stay in whatever cache they fit: it is a warm
+// measurement.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tools/azulejo/Tensors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace azulejo::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// One thing that is timed.
+struct Contender {
+  std::string name;
+  Executable executable;
+  std::unique_ptr<AlignedBytes> workspace;
+  double flops = 0, bytes = 0;
+  int64_t runsPerSample = 1;
+  std::vector<double> samples; ///< microseconds per run
+};
+
+class Bench : public Verb {
+public:
+  void declare(Options &options) override {
+    options.positional("IN", input, "Graph (.mlir) or plan (.azp); - is stdin");
+    options.list("--dim", dims, "NAME=SIZE of a symbolic dimension");
+    options.list("--input", inputs, "NAME=FILE; other inputs are random");
+    options.count("--seed", seed, 0, INT64_MAX, "Seed of random inputs");
+    options.count("--threads", threads, 0, 4096, "Threads; 0 is all of them");
+    options.real("--warmup", warmup, 0, 3600, "Seconds before timing");
+    options.real("--min-time", minTime, 0.001, 3600,
+                 "Seconds of timing per program");
+    options.choice("--vs", versus, {"none", "unfused"},
+                   "Also time one kernel per op");
+    options.real("--tune", tuneSeconds, 0, 1e6,
+                 "Seconds to look for schedules first");
+    flags.declare(options);
+  }
+
+  Result<int> run(Console &console) override;
+
+private:
+  Status addContender(const std::string &name, Executable executable,
+                      const std::vector<DimValue> &all, const Stream &stream);
+  Status measure(Console &console, const Bindings &bindings,
+                 const Stream &stream);
+  Result<int> report(Console &console, const std::vector<DimValue> &all,
+                     const Json &roofs);
+
+  std::string input, versus = "none";
+  std::vector<std::string> dims, inputs;
+  int64_t seed = 1, threads = 0;
+  double warmup = 0.1, minTime = 0.5, tuneSeconds = 0;
+  CompileFlags flags;
+  std::vector<Contender> contenders;
+};
+
+} // namespace
+
+Status Bench::addContender(const std::string &name, Executable executable,
+                           const std::vector<DimValue> &all,
+                           const Stream &stream) {
+  Result<Json> facts = explained(executable, all);
+  if (!facts)
+    return facts.error();
+  Result<size_t> bytes = executable.workspaceSize(all, stream);
+  if (!bytes)
+    return bytes.error();
+  Contender contender{name, std::move(executable),
+                      std::make_unique<AlignedBytes>(*bytes), 0, 0, 1, {}};
+  for (const Json &kernel : (*facts)["kernels"].items()) {
+    contender.flops += kernel["flops"].real();
+    contender.bytes += kernel["bytes"].real();
+  }
+  contenders.push_back(std::move(contender));
+  return {};
+}
+
+Status Bench::measure(Console &console, const Bindings &bindings,
+                      const Stream &stream) {
+  auto once = [&](Contender &c) {
+    return c.executable.run(stream, bindings.views,
+                            {c.workspace->data(), c.workspace->size()});
+  };
+  for (Contender &c : contenders) {
+    int64_t runs = 0;
+    Clock::time_point start = Clock::now();
+    do {
+      if (Status status = once(c); !status)
+        return status;
+      ++runs;
+    } while (secondsSince(start) < warmup && !interrupted());
+    double each = secondsSince(start) / static_cast<double>(runs);
+    c.runsPerSample = std::clamp<int64_t>(
+        static_cast<int64_t>(std::ceil(1e-4 / std::max(each, 1e-9))), 1, 10000);
+  }
+  static constexpr size_t kMinSamples = 5, kMaxSamples = 1000000;
+  double budget = minTime * static_cast<double>(contenders.size());
+  Clock::time_point start = Clock::now();
+  for (size_t round = 0;
+       !interrupted() && round < kMaxSamples &&
+       (round < kMinSamples || secondsSince(start) < budget);
+       ++round) {
+    for (Contender &c : contenders) {
+      Clock::time_point begin = Clock::now();
+      for (int64_t i = 0; i < c.runsPerSample; ++i)
+        if (Status status = once(c); !status)
+          return status;
+      c.samples.push_back(secondsSince(begin) * 1e6 /
+                          static_cast<double>(c.runsPerSample));
+    }
+    console.progress("bench: round " + std::to_string(round + 1));
+  }
+  console.endProgress();
+  if (interrupted())
+    return makeError(ErrorCode::Interrupted, "bench",
+                     "it was ended before it was done", "cli.interrupt");
+  return {};
+}
+
+/// The q-quantile of sorted samples, between neighbours in proportion.
+static double quantile(const std::vector<double> &sorted, double q) {
+  double at = q * static_cast<double>(sorted.size() - 1);
+  auto low = static_cast<size_t>(at);
+  size_t high = std::min(low + 1, sorted.size() - 1);
+  double part = at - static_cast<double>(low);
+  return sorted[low] * (1 - part) + sorted[high] * part;
+}
+
+Result<int> Bench::report(Console &console, const std::vector<DimValue> &all,
+                          const Json &roofs) {
+  Report report;
+  if (!all.empty())
+    report.fact("dims", dimsText(all));
+  report.fact("threads", Cell::count(roofs["threads"].integer()));
+  report.fact("measured_memory_gbs", Cell::real(roofs["memory_gbs"].real(), 1));
+  report.fact("measured_f32_gflops",
+              Cell::real(roofs["f32_tflops"].real() * 1e3, 0));
+  Table &table = report.table(
+      "results", "",
+      {"program", "median_us", "p5_us", "p95_us", "noise", "samples",
+       "gflops", "gbs", "of_measured_peak", "bound", "speedup"});
+  double slowest = 0;
+  for (Contender &c : contenders) {
+    std::sort(c.samples.begin(), c.samples.end());
+    slowest = std::max(slowest, quantile(c.samples, 0.5));
+  }
+  for (Contender &c : contenders) {
+    double median = quantile(c.samples, 0.5), low = quantile(c.samples, 0.05),
+           high = quantile(c.samples, 0.95);
+    double computeUs = c.flops / (roofs["f32_tflops"].real() * 1e6),
+           memoryUs = c.bytes / (roofs["memory_gbs"].real() * 1e3);
+    table.rows.push_back(
+        {c.name, Cell::time(median), Cell::time(low), Cell::time(high),
+         Cell::share((high - low) / 2 / median),
+         Cell::count(static_cast<int64_t>(c.samples.size())),
+         Cell::real(c.flops / median / 1e3, 2),
+         Cell::real(c.bytes / median / 1e3, 2),
+         Cell::share(std::max(computeUs, memoryUs) / median),
+         computeUs >= memoryUs ? "compute" : "memory",
+         Cell::real(slowest / median, 2)});
+  }
+  Status status = console.print(report);
+  return status ? Result<int>(kOk) : Result<int>(status.error());
+}
+
+Result<int> Bench::run(Console &console) {
+  catchInterrupts();
+  Result<ThreadPool> pool = ThreadPool::create(static_cast<int32_t>(threads));
+  if (!pool)
+    return pool.error();
+  CompileOptions options = flags.options(console);
+  options.pool = &*pool;
+  options.tune = std::chrono::duration<double>(tuneSeconds);
+  Result<Program> program = loadProgram(console, input, flags, options);
+  if (!program)
+    return program.error();
+  if (versus == "unfused" && !program->graph)
+    return makeError(ErrorCode::InvalidArgument, "--vs unfused",
+                     "a plan does not hold the graph to compile again",
+                     "cli.vs", "give the .mlir file instead");
+  Stream stream{nullptr, &*pool};
+  Result<std::vector<DimValue>> given = parseDims(dims);
+  if (!given)
+    return given.error();
+  Result<std::vector<DimValue>> all =
+      completeDims(*program->executable, *given);
+  if (!all)
+    return all.error();
+  Result<Bindings> bindings =
+      makeBindings(*program->executable, *all, inputs,
+                   static_cast<uint64_t>(seed), stream);
+  if (!bindings)
+    return bindings.error();
+  std::string name = versus == "unfused" ? "fused" : input;
+  if (Status status = addContender(name, *std::move(program->executable), *all,
+                                   stream);
+      !status)
+    return status.error();
+  if (versus == "unfused") {
+    Result<Device> device = Device::open(flags.device);
+    if (!device)
+      return device.error();
+    options.allowFusion = false;
+    Result<Executable> unfused = compile(*program->graph, *device, options);
+    if (!unfused)
+      return unfused.error();
+    if (Status status =
+            addContender("unfused", *std::move(unfused), *all, stream);
+        !status)
+      return status.error();
+  }
+  if (Status status = measure(console, *bindings, stream); !status)
+    return status.error();
+  Result<std::string> rates = measureHost(pool->workers());
+  if (!rates)
+    return rates.error();
+  Result<Json> roofs = Json::parse(*rates, "measured rates");
+  if (!roofs)
+    return roofs.error();
+  return report(console, *all, *roofs);
+}
+
+std::unique_ptr<Verb> makeBench() { return std::make_unique<Bench>(); }
+
+} // namespace azulejo::cli

@@ -1,0 +1,176 @@
+//===- Tune.cpp - azulejo tune --------------------------------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tools/azulejo/Program.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+
+namespace azulejo::cli {
+
+static constexpr size_t kShown = 10;
+
+/// "tune attn  [#####.....] 41/96  ETA 18 s"
+static std::string progressLine(const Progress &progress) {
+  std::string text = "tune " + progress.phase;
+  if (progress.total > 0) {
+    static constexpr int64_t kWidth = 20;
+    int64_t done = std::clamp<int64_t>(progress.done, 0, progress.total);
+    auto filled = static_cast<size_t>(kWidth * done / progress.total);
+    text += "  [" + std::string(filled, '#') +
+            std::string(kWidth - filled, '.') + "] " + std::to_string(done) +
+            "/" + std::to_string(progress.total);
+  }
+  if (progress.secondsLeft >= 0)
+    text += fmt::format("  ETA {:.0f} s", progress.secondsLeft);
+  return text;
+}
+
+namespace {
+
+/// One schedule that was tried.
+struct Candidate {
+  std::string kernel, schedule, status, reason;
+  double us = 0, flops = 0, bytes = 0;
+  bool good() const { return status == "ok" && us > 0; }
+};
+
+class Tune : public Verb {
+public:
+  void declare(Options &options) override {
+    options.positional("IN", input, "Graph as text (.mlir); - is stdin");
+    options.text("-o,--output", output, "Also write the plan");
+    options.real("--budget", budget, 0.001, 1e6, "Seconds of tuning in all");
+    options.count("--threads", threads, 0, 4096, "Threads; 0 is all of them");
+    flags.declare(options);
+  }
+
+  Result<int> run(Console &console) override {
+    catchInterrupts();
+    Result<ThreadPool> pool =
+        ThreadPool::create(static_cast<int32_t>(threads));
+    if (!pool)
+      return pool.error();
+    CompileOptions options = flags.options(console);
+    options.pool = &*pool;
+    options.tune = std::chrono::duration<double>(budget);
+    options.progress = [&](const Progress &progress) {
+      console.progress(progressLine(progress));
+      return !interrupted();
+    };
+    Result<Device> device = Device::open(flags.device);
+    if (!device)
+      return device.error();
+    Result<Graph> graph = readGraph(input, options);
+    if (!graph)
+      return graph.error();
+    auto start = std::chrono::steady_clock::now();
+    Result<Executable> executable = compile(*graph, *device, options);
+    double seconds = std::chrono::duration<double>(
+                         std::chrono::steady_clock::now() - start)
+                         .count();
+    console.endProgress();
+    if (!executable)
+      return executable.error();
+    if (!output.empty()) {
+      Result<std::string> plan = executable->save();
+      if (!plan)
+        return plan.error();
+      if (Status status = writeFile(console, output, *plan); !status)
+        return status.error();
+    }
+    return report(console, *executable, pool->workers(), seconds);
+  }
+
+private:
+  Result<int> report(Console &console, const Executable &executable,
+                     int32_t workers, double seconds) {
+    Result<std::string> text = executable.candidates();
+    if (!text)
+      return text.error();
+    Result<Json> list = Json::parse(*text, "candidates");
+    if (!list)
+      return list.error();
+    Result<std::string> rates = measureHost(workers);
+    if (!rates)
+      return rates.error();
+    Result<Json> roofs = Json::parse(*rates, "measured rates");
+    if (!roofs)
+      return roofs.error();
+    std::map<std::string, std::vector<Candidate>> byKernel;
+    std::map<std::string, int64_t> outcomes;
+    for (const Json &item : list->items()) {
+      Candidate candidate = candidateOf(item);
+      ++outcomes[candidate.status];
+      byKernel[candidate.kernel].push_back(std::move(candidate));
+    }
+    Report report;
+    report.fact("seconds", Cell::real(seconds, 1));
+    report.fact("from_cache", Cell::truth(executable.fromCache()));
+    report.fact("interrupted", Cell::truth(interrupted()));
+    report.fact("tried",
+                Cell::count(static_cast<int64_t>(list->items().size())));
+    Table &causes = report.table("outcomes", "", {"outcome", "schedules"});
+    for (const auto &[status, count] : outcomes)
+      causes.rows.push_back({status, Cell::count(count)});
+    addBest(report, byKernel, *roofs);
+    if (Result<Json> facts = explained(executable, {}))
+      addKernels(report, *facts);
+    if (Status status = console.print(report); !status)
+      return status.error();
+    return interrupted() ? kInterrupted : kOk;
+  }
+
+  static Candidate candidateOf(const Json &item) {
+    Candidate candidate;
+    candidate.kernel = item["kernel"].text();
+    candidate.schedule = item["schedule"].text();
+    candidate.status = item["status"].text();
+    candidate.reason = item["reason"].text();
+    candidate.us = item["median_ns"].real() / 1e3;
+    candidate.flops = item["flops"].real();
+    candidate.bytes = item["bytes"].real();
+    return candidate;
+  }
+
+  static void addBest(Report &report,
+                      std::map<std::string, std::vector<Candidate>> &byKernel,
+                      const Json &roofs) {
+    Table &table = report.table(
+        "best", "The ten fastest schedules of each kernel:",
+        {"kernel", "rank", "median_us", "of_best", "gflops", "gbs",
+         "of_measured_peak", "schedule"});
+    for (auto &[kernel, candidates] : byKernel) {
+      std::erase_if(candidates, [](const Candidate &c) { return !c.good(); });
+      std::stable_sort(
+          candidates.begin(), candidates.end(),
+          [](const Candidate &a, const Candidate &b) { return a.us < b.us; });
+      for (size_t i = 0; i < std::min(candidates.size(), kShown); ++i) {
+        const Candidate &c = candidates[i];
+        double floorUs =
+            std::max(c.flops / (roofs["f32_tflops"].real() * 1e6),
+                     c.bytes / (roofs["memory_gbs"].real() * 1e3));
+        bool known = c.flops > 0 || c.bytes > 0;
+        table.rows.push_back(
+            {kernel, Cell::count(static_cast<int64_t>(i + 1)),
+             Cell::time(c.us), Cell::share(candidates[0].us / c.us),
+             known ? Cell::real(c.flops / c.us / 1e3, 2) : Cell::none(),
+             known ? Cell::real(c.bytes / c.us / 1e3, 2) : Cell::none(),
+             known ? Cell::share(floorUs / c.us) : Cell::none(), c.schedule});
+      }
+    }
+  }
+
+  std::string input, output;
+  double budget = 60;
+  int64_t threads = 0;
+  CompileFlags flags;
+};
+
+} // namespace
+
+std::unique_ptr<Verb> makeTune() { return std::make_unique<Tune>(); }
+
+} // namespace azulejo::cli
