@@ -42,7 +42,7 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
   if (allowFusion)
     functions.addPass(graphpasses::createRaiseAttentionPass());
   else
-    functions.addPass(graphpasses::createDecomposeAttentionPass());
+    functions.addPass(graphpasses::createDecomposeAttentionPass({/*f32Scores=*/true}));
   functions.addPass(graphpasses::createCanonicaliseGraphPass());
   if (failed(pm.run(*fused.module)))
     return session.error(ErrorCode::Internal, "graph", "a graph pass failed");

@@ -197,7 +197,7 @@ invertCoordinates(ArrayRef<AffineExpr> exprs, ArrayRef<opset::Dim> extents,
       int64_t expected = 1;
       for (auto [position, term] : llvm::enumerate(terms)) {
         auto [dim, factor] = term;
-        if (factor != expected)
+        if (factor != expected || dim >= count)
           return std::nullopt;
         bool last = position + 1 == terms.size();
         std::optional<int64_t> extent = extents[dim].constant();

@@ -285,10 +285,10 @@ SmallVector<Value> LaneBody::emitLanes(HostBuilder &h, int64_t lanes,
       } else if (value.kind == Lane::Uniform) {
         h.store(value.value, at.base, view.storage);
       } else {
-        // Every lane writes one address: the last lane would win.
-        Value last = LLVM::ExtractElementOp::create(
-            h.b, h.loc, asVector(h, value, lanes), h.i64(lanes - 1));
-        h.store(last, at.base, view.storage);
+        // Every lane that exists writes one address (an axis of size 1 that the
+        // index leaves out): a scatter keeps to the mask and to lane order.
+        h.scatter(asVector(h, value, lanes), at.base, view.storage,
+                  h.constant(h.b.getI64Type(), 0, lanes), mask);
       }
       continue;
     }

@@ -59,7 +59,14 @@ TEST(RandomGraph, AgreesWithTheOracle) {
     std::string difference =
         (*subject)->check(drawn->dims, drawn->inputs, options);
     if (!difference.empty()) {
-      ADD_FAILURE() << difference;
+      std::string kernels;
+      for (const plan::Launch &launch : (*subject)->plan().launches) {
+        kernels += "\n  " + launch.schedule + ":";
+        for (const std::string &op : launch.ops)
+          kernels += " " + op;
+      }
+      ADD_FAILURE() << difference << kernels << "\n"
+                    << drawn->graph.canonical();
       ++failures;
     }
   }
