@@ -4,47 +4,209 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/Tuner.h"
 
+#include "frontend/driver/RegionTuning.h"
 #include "frontend/driver/TuningRecords.h"
 
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
 namespace azulejo::driver {
+
+namespace json = llvm::json;
 
 struct Tuner::State {
   const target::TargetDesc &target;
   const api::CompileRequest &request;
+  TunerOptions options;
   cache::Store store;
+  int64_t begin = measure::nowNs();
+  json::Array rows;
+  bool complete = true;
+
+  double secondsLeft() const {
+    return request.tuneSeconds -
+           static_cast<double>(measure::nowNs() - begin) * 1e-9;
+  }
+  void addRows(const std::string &label, const RegionFacts &facts,
+               const cache::TuningEntry &entry);
 };
 
 Tuner::Tuner(const target::TargetDesc &target,
-             const api::CompileRequest &request)
-    : state(new State{target, request, openStore(request)}) {}
+             const api::CompileRequest &request, TunerOptions options)
+    : state(new State{target, request, std::move(options),
+                      openStore(request)}) {}
 Tuner::~Tuner() = default;
+
+/// The trials as the command line's table has them, fastest first.
+void Tuner::State::addRows(const std::string &label, const RegionFacts &facts,
+                           const cache::TuningEntry &entry) {
+  std::vector<const cache::Trial *> order;
+  for (const auto &[text, trial] : entry.trials)
+    order.push_back(&trial);
+  auto rank = [](const cache::Trial *trial) {
+    bool timed = trial->isOk() && trial->medianNs > 0;
+    return std::pair(!timed, timed ? trial->medianNs : 0.0);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](auto *a, auto *b) { return rank(a) < rank(b); });
+  double best = order.empty() || rank(order[0]).first ? 0 : order[0]->medianNs;
+  for (const cache::Trial *trial : order) {
+    json::Object row{{"kernel", label},
+                     {"flops", facts.flopsAt(facts.tuned)},
+                     {"bytes", facts.bytesAt(facts.tuned)},
+                     {"schedule", trial->schedule},
+                     {"status", trial->status},
+                     {"reason", trial->reason},
+                     {"samples", trial->samples},
+                     {"provisional", trial->provisional}};
+    if (!rank(trial).first) {
+      row["median_ns"] = trial->medianNs;
+      row["ci_low_ns"] = trial->ciLowNs;
+      row["ci_high_ns"] = trial->ciHighNs;
+      row["percent_of_best"] = 100 * best / trial->medianNs;
+      row["gflops"] = facts.flopsAt(facts.tuned) / trial->medianNs;
+      row["gbps"] = facts.bytesAt(facts.tuned) / trial->medianNs;
+    }
+    for (const char *name : {"image_digest", "winner"})
+      if (const json::Value *detail = trial->details.get(name))
+        row[name] = *detail;
+    rows.push_back(std::move(row));
+  }
+}
+
+static std::string labelOf(const std::string &region, const RegionFacts &facts,
+                           const std::string &family) {
+  return family + " " + facts.dtypes() + " " + facts.bucket() + " #" +
+         plan::digestOf(region).substr(0, 8);
+}
 
 std::optional<schedule::Schedule>
 Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
   Result<RegionFacts> facts = factsOf(region, state->target);
   if (!facts)
     return std::nullopt;
+  const std::string &family = schedules.fallback.family;
   cache::TuningEntry entry = state->store.loadTuning(
-      tuningKey(region, *facts, schedules.fallback.family, state->target,
-                state->request));
-  const cache::Trial *best = entry.best();
+      tuningKey(region, *facts, family, state->target, state->request));
+  // Of several winners the latest; none was marked: the fastest.
+  const cache::Trial *best = nullptr;
+  for (const auto &[text, trial] : entry.trials)
+    if (trial.isOk() && trial.details.getBoolean("winner").value_or(false) &&
+        (!best || trial.dateMs > best->dateMs))
+      best = &trial;
+  if (state->request.tuneSeconds > 0 &&
+      (!best || !best->details.getBoolean(kSearchedDetail).value_or(false)))
+    return std::nullopt;
+  if (!best)
+    best = entry.best();
   if (!best)
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(best->schedule);
   if (!parsed || !(*parsed == schedules.fallback ||
                    isLegal(*parsed, schedules.space)))
     return std::nullopt;
+  state->addRows(labelOf(region, *facts, family), *facts, entry);
   return *parsed;
 }
 
-Result<schedule::Schedule> Tuner::tune(const std::string &,
-                                       const RegionSchedules &schedules,
-                                       size_t) {
-  state->request.log(1, "tuning is not available; default schedules are used");
-  return schedules.fallback;
+/// What is kept of a candidate; nothing of one that was not looked at.
+static std::optional<cache::Trial> trialOf(const Candidate &candidate,
+                                           bool complete, int64_t dateMs) {
+  bool timed = candidate.summary.samples > 0;
+  if (candidate.status.empty() ||
+      (candidate.status == cache::trialStatus::ok && !timed))
+    return std::nullopt;
+  cache::Trial trial;
+  trial.schedule = candidate.schedule.str();
+  trial.status = candidate.status;
+  trial.reason = candidate.reason;
+  trial.environment = tuningEnvironment();
+  trial.dateMs = dateMs;
+  if (!candidate.digest.empty())
+    trial.details["image_digest"] = candidate.digest.substr(0, 64);
+  if (!timed)
+    return trial;
+  trial.medianNs = candidate.summary.medianNs;
+  trial.ciLowNs = candidate.summary.ciLowNs;
+  trial.ciHighNs = candidate.summary.ciHighNs;
+  trial.samples = candidate.summary.samples;
+  trial.provisional = candidate.disturbance.isDisturbed();
+  trial.details["dropped"] = candidate.summary.dropped;
+  trial.details["load"] = candidate.disturbance.str();
+  if (!candidate.sameAs) {
+    trial.details["oracle_cases"] = candidate.verdict.oracleCases;
+    trial.details["checked_at_full_size"] = candidate.verdict.full;
+  }
+  trial.details["winner"] = candidate.winner;
+  if (candidate.winner)
+    trial.details[kSearchedDetail] = complete;
+  return trial;
 }
 
-std::string Tuner::candidatesJson() const { return "[]"; }
-bool Tuner::complete() const { return true; }
+Result<schedule::Schedule> Tuner::tune(const std::string &region,
+                                       const RegionSchedules &schedules,
+                                       size_t shares) {
+  auto giveUp = [&](const std::string &why) {
+    state->complete = false;
+    state->request.log(1, "the default schedule is used: " + why);
+    return schedules.fallback;
+  };
+  double seconds = state->secondsLeft() / std::max<size_t>(shares, 1);
+  if (seconds <= 0) {
+    state->complete = false;
+    return schedules.fallback;
+  }
+  if (state->target.kind != target::Kind::Cpu)
+    return giveUp("candidates for " + state->target.name +
+                  " cannot be run here");
+  Result<RegionFacts> facts = factsOf(region, state->target);
+  if (!facts)
+    return giveUp(facts.error().str());
+  const std::string &family = schedules.fallback.family;
+  cache::Key key =
+      tuningKey(region, *facts, family, state->target, state->request);
+  TuningClock clock(state->request, seconds);
+  clock.phase("wait for another process", 1);
+  // The other one tunes what we want to know; half of our time for its answer.
+  std::optional<cache::TuneLock> lock;
+  while (!lock && clock.used() < 0.5 && clock.pump())
+    lock = state->store.lockForTuning(key, 50);
+  if (!lock) {
+    if (clock.isInterrupted())
+      return giveUp("interrupted");
+  } else if (clock.elapsed() > 0.05) {
+    if (auto theirs = recorded(region, schedules))
+      return *theirs;
+  }
+  RegionTuning tuning(state->target, state->request, state->options,
+                      state->store, region, schedules, clock);
+  Result<schedule::Schedule> winner = tuning.run();
+  int64_t dateMs = std::chrono::duration_cast<std::chrono::milliseconds>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                       .count();
+  std::vector<cache::Trial> trials;
+  cache::TuningEntry entry;
+  for (const Candidate &candidate : tuning.tried())
+    if (auto trial = trialOf(candidate, tuning.isComplete(), dateMs)) {
+      entry.add(*trial);
+      trials.push_back(std::move(*trial));
+    }
+  state->store.appendTrials(key, trials);
+  state->addRows(labelOf(region, *facts, family), *facts, entry);
+  if (!winner)
+    return giveUp(winner.error().str());
+  if (!tuning.isComplete())
+    state->complete = false;
+  return *winner;
+}
+
+std::string Tuner::candidatesJson() const {
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(json::Array(state->rows));
+  return text;
+}
+
+bool Tuner::complete() const { return state->complete; }
 
 } // namespace azulejo::driver

@@ -12,19 +12,35 @@
 #define AZULEJO_FRONTEND_DRIVER_TUNER_H
 
 #include "frontend/api/CompilerEntry.h"
-#include "frontend/driver/KernelCompiler.h"
+#include "frontend/driver/WorkerClient.h"
 
 #include <memory>
 
 namespace azulejo::driver {
 
+/// What a request does not say, with the values that products use. Tests set
+/// others.
+struct TunerOptions {
+  size_t candidates = 48; ///< of the first round
+  size_t neighbours = 8;  ///< of the second
+  WorkerLimits limits;
+  int64_t redzoneBytes = measure::kDefaultRedzoneBytes;
+  bool cold = true;
+  uint64_t seed = 1;
+  /// Sees each candidate's code before it is verified and may change it; this
+  /// is how tests plant bad candidates.
+  std::function<void(KernelCode &)> afterCompile;
+};
+
 class Tuner {
 public:
-  Tuner(const target::TargetDesc &target, const api::CompileRequest &request);
+  Tuner(const target::TargetDesc &target, const api::CompileRequest &request,
+        TunerOptions options = {});
   ~Tuner();
 
   /// The winner of an earlier tuning of this region, if the cache holds one
-  /// that is still legal.
+  /// that is still legal. A request that tunes accepts only the winner of a
+  /// search that was not cut short.
   std::optional<schedule::Schedule> recorded(const std::string &region,
                                              const RegionSchedules &schedules);
 

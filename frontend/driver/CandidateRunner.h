@@ -1,0 +1,75 @@
+//===- CandidateRunner.h - compile, verify and time candidates ---*- C++ -*-===//
+//
+// What is done with one candidate of a region, behind an interface with two
+// implementations: LocalRunner does it in this process, WorkerClient
+// (WorkerClient.h) has a child process do it with a LocalRunner of its own.
+//
+// Verification of a candidate:
+//   1. at small, ragged sizes against the float64 oracle, by the rules of
+//      ir/reference/Check.h;
+//   2. at the tuned size against the region run op by op (no fusion), twice:
+//      the second run must give the same bits.
+// Before each run outputs and workspace are poisoned; after it the redzones of
+// every tensor and the inputs are checked. No memory is the user's.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_DRIVER_CANDIDATERUNNER_H
+#define AZULEJO_FRONTEND_DRIVER_CANDIDATERUNNER_H
+
+#include "autotune/measure/Timer.h"
+#include "frontend/driver/KernelCompiler.h"
+
+namespace azulejo::driver {
+
+struct RunnerOptions {
+  int threads = 1;
+  uint64_t seed = 1;
+  int64_t redzoneBytes = measure::kDefaultRedzoneBytes;
+  bool cold = true;
+};
+
+/// How a candidate passed verification.
+struct Verdict {
+  int64_t oracleCases = 0; ///< compared with the float64 oracle
+  bool full = false;       ///< compared with the unfused plan at full size
+  double maxUlp = 0;       ///< against the oracle
+};
+
+class CandidateRunner {
+public:
+  virtual ~CandidateRunner() = default;
+
+  virtual Result<KernelCode> compile(const std::string &region,
+                                     const schedule::Schedule &schedule) = 0;
+  /// Makes inputs and references of a region; the calls below refer to it.
+  virtual Status open(const std::string &region) = 0;
+  /// An error of code CandidateWrong: the result is wrong, and how.
+  virtual Result<Verdict> verify(const KernelCode &code) = 0;
+  virtual Result<measure::Timing> time(const KernelCode &code,
+                                       const measure::TimeOptions &options) = 0;
+};
+
+/// In this process: a candidate that crashes takes it along.
+class LocalRunner : public CandidateRunner {
+public:
+  LocalRunner(target::TargetDesc target, RunnerOptions options);
+  ~LocalRunner() override;
+
+  Result<KernelCode> compile(const std::string &region,
+                             const schedule::Schedule &schedule) override;
+  Status open(const std::string &region) override;
+  Result<Verdict> verify(const KernelCode &code) override;
+  Result<measure::Timing> time(const KernelCode &code,
+                               const measure::TimeOptions &options) override;
+
+private:
+  struct Opened;
+  target::TargetDesc target;
+  RunnerOptions options;
+  std::unique_ptr<Opened> opened;
+};
+
+} // namespace azulejo::driver
+
+#endif // AZULEJO_FRONTEND_DRIVER_CANDIDATERUNNER_H

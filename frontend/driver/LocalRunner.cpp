@@ -1,0 +1,335 @@
+//===- LocalRunner.cpp - candidates in this process -----------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/CandidateRunner.h"
+
+#include "frontend/driver/TrialData.h"
+#include "ir/reference/Check.h"
+#include "ir/reference/Evaluate.h"
+#include "runtime/cpu/CpuBackend.h"
+#include "runtime/cpu/ThreadPool.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace azulejo::driver {
+
+using measure::GuardedBuffer;
+using measure::TensorSet;
+using reference::HostTensor;
+
+namespace {
+
+/// The oracle's word on one set of sizes.
+struct OracleCase {
+  Sizes sizes;
+  std::vector<HostTensor> inputs, oracle, plain;
+};
+
+} // namespace
+
+struct LocalRunner::Opened {
+  Opened(const target::TargetDesc &target, int threads)
+      : backend(target.arch, target.features), pool(threads) {}
+
+  runtime::CpuBackend backend;
+  runtime::ThreadPool pool;
+  std::string region;
+  RegionFacts facts;
+  std::vector<OracleCase> cases;
+  std::vector<HostTensor> fullInputs, unfused;
+  std::vector<TensorSet> copies; ///< for timing, made on first use
+  std::map<std::string, std::unique_ptr<runtime::Executable>> prepared;
+
+  runtime::Queue queue() { return {nullptr, &pool}; }
+  Result<runtime::Executable *> prepare(const KernelCode &code,
+                                        const target::TargetDesc &target);
+};
+
+LocalRunner::LocalRunner(target::TargetDesc target, RunnerOptions options)
+    : target(std::move(target)), options(options) {}
+LocalRunner::~LocalRunner() = default;
+
+Result<KernelCode> LocalRunner::compile(const std::string &region,
+                                        const schedule::Schedule &schedule) {
+  return compileKernel(region, schedule, target);
+}
+
+static std::vector<int64_t> planOrder(const plan::Plan &plan,
+                                      const Sizes &sizes) {
+  std::vector<int64_t> values;
+  for (const plan::DimInfo &dim : plan.dims) {
+    auto it = sizes.find(dim.name);
+    values.push_back(it == sizes.end() ? dim.min : it->second);
+  }
+  return values;
+}
+
+static Error wrong(std::string message, const char *rule) {
+  return makeError(ErrorCode::CandidateWrong, "candidate", std::move(message),
+                   rule);
+}
+
+/// One guarded run on given inputs. What it wrote outside of its outputs is an
+/// error; outputs come back as tensors.
+static Result<std::vector<HostTensor>>
+runGuarded(const runtime::Executable &executable, const Sizes &sizes,
+           const std::vector<HostTensor> &inputs, const runtime::Queue &queue,
+           int64_t redzoneBytes) {
+  std::vector<int64_t> dims = planOrder(executable.plan(), sizes);
+  Result<TensorSet> set =
+      TensorSet::make(executable.plan(), dims, redzoneBytes);
+  if (!set)
+    return set.error();
+  Result<GuardedBuffer> workspace =
+      measure::makeWorkspace(executable, dims, queue, redzoneBytes);
+  if (!workspace)
+    return workspace.error();
+  for (size_t i = 0; i < inputs.size(); ++i)
+    std::memcpy(set->buffer(i).data(), inputs[i].bytes.data(),
+                inputs[i].bytes.size());
+  set->poisonOutputs();
+  workspace->poison();
+  if (Status status = set->run(executable, *workspace, queue); !status)
+    return status.error();
+  if (std::optional<std::string> damage = set->takeDamage())
+    return wrong(*damage, "redzone");
+  if (std::optional<int64_t> damage = workspace->takeDamage())
+    return wrong("the workspace was overrun at byte " +
+                     std::to_string(*damage) + " of " +
+                     std::to_string(workspace->bytes()),
+                 "redzone");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (std::memcmp(set->buffer(i).data(), inputs[i].bytes.data(),
+                    inputs[i].bytes.size()) != 0)
+      return wrong("input " + std::to_string(i) + " was written to", "input");
+  std::vector<HostTensor> outputs;
+  for (size_t i = inputs.size(); i < set->count(); ++i) {
+    HostTensor output = HostTensor::dense(set->dtype(i), set->shape(i));
+    std::memcpy(output.bytes.data(), set->buffer(i).data(),
+                output.bytes.size());
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+Result<runtime::Executable *>
+LocalRunner::Opened::prepare(const KernelCode &code,
+                             const target::TargetDesc &target) {
+  std::string key = plan::digestOf(code.image) + ":" +
+                    std::to_string(code.entryOffset) + ":" +
+                    code.schedule.str();
+  auto &slot = prepared[key];
+  if (slot)
+    return slot.get();
+  Result<plan::Plan> plan = regionPlan(region, facts.graph, code, target);
+  if (!plan)
+    return plan.error();
+  Result<std::unique_ptr<runtime::Executable>> made =
+      runtime::Executable::prepare(std::move(*plan), backend);
+  if (!made)
+    return made.error();
+  slot = std::move(*made);
+  return slot.get();
+}
+
+/// The region run op by op, at the tuned size.
+static Result<std::vector<HostTensor>>
+runUnfused(const graph::Graph &graph, const target::TargetDesc &target,
+           const runtime::CpuBackend &backend, const Sizes &sizes,
+           const std::vector<HostTensor> &inputs, const runtime::Queue &queue) {
+  api::CompileRequest request;
+  request.allowFusion = false;
+  request.cacheAccess = api::CacheAccess::Off;
+  request.log = [](int, const std::string &) {};
+  request.progress = [](const std::string &, int64_t, int64_t, double) {
+    return true;
+  };
+  Result<api::CompiledPlan> compiled = compileGraph(graph, target, request);
+  if (!compiled)
+    return compiled.error();
+  Result<plan::Plan> plan = plan::parse(compiled->plan, "the unfused plan");
+  if (!plan)
+    return plan.error();
+  Result<std::unique_ptr<runtime::Executable>> executable =
+      runtime::Executable::prepare(std::move(*plan), backend);
+  if (!executable)
+    return executable.error();
+  return runGuarded(**executable, sizes, inputs, queue, 4096);
+}
+
+Status LocalRunner::open(const std::string &region) {
+  if (opened && opened->region == region)
+    return {};
+  auto fresh = std::make_unique<Opened>(target, options.threads);
+  fresh->region = region;
+  Result<RegionFacts> facts = factsOf(region, target);
+  if (!facts)
+    return facts.error();
+  fresh->facts = std::move(*facts);
+  const graph::Graph &graph = fresh->facts.graph;
+  for (const Sizes &sizes : fresh->facts.small) {
+    OracleCase one;
+    one.sizes = sizes;
+    Result<std::vector<HostTensor>> inputs =
+        randomInputs(graph, sizes, options.seed);
+    if (!inputs)
+      return inputs.error();
+    one.inputs = std::move(*inputs);
+    auto oracle = reference::evaluate(graph, sizes, one.inputs,
+                                      reference::Mode::Oracle);
+    auto plain =
+        reference::evaluate(graph, sizes, one.inputs, reference::Mode::Plain);
+    if (!oracle)
+      return oracle.error();
+    if (!plain)
+      return plain.error();
+    one.oracle = std::move(*oracle);
+    one.plain = std::move(*plain);
+    fresh->cases.push_back(std::move(one));
+  }
+  Result<std::vector<HostTensor>> inputs =
+      randomInputs(graph, fresh->facts.tuned, options.seed + 1);
+  if (!inputs)
+    return inputs.error();
+  fresh->fullInputs = std::move(*inputs);
+  Result<std::vector<HostTensor>> unfused =
+      runUnfused(graph, target, fresh->backend, fresh->facts.tuned,
+                 fresh->fullInputs, fresh->queue());
+  // Some ops have no kernel of their own; then the oracle stands alone. With
+  // neither there is nothing to verify by.
+  if (unfused)
+    fresh->unfused = std::move(*unfused);
+  else if (fresh->cases.empty())
+    return unfused.error();
+  opened = std::move(fresh);
+  return {};
+}
+
+static bool hasNan(const HostTensor &oracle) {
+  if (!isFloat(oracle.dtype))
+    return false;
+  for (int64_t i = 0, n = oracle.elements(); i < n; ++i)
+    if (std::isnan(oracle.flat(i)))
+      return true;
+  return false;
+}
+
+static Status checkCase(const graph::Graph &graph, const OracleCase &one,
+                        const std::vector<HostTensor> &outputs,
+                        Verdict &verdict) {
+  bool attention = false;
+  for (const graph::Op &op : graph.ops())
+    attention |= op.kind == "attention";
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    reference::CheckOptions options;
+    options.perRow = attention;
+    options.expectNan = hasNan(one.oracle[i]);
+    options.precision =
+        reference::narrowestFloat(graph, graph.outputs()[i].value);
+    reference::CheckReport report =
+        reference::check(outputs[i], one.oracle[i], one.plain[i], options);
+    verdict.maxUlp = std::max(verdict.maxUlp, report.maxUlp);
+    if (!report.pass)
+      return wrong("output " + std::to_string(i) + ": " + report.str(),
+                   "oracle");
+  }
+  ++verdict.oracleCases;
+  return {};
+}
+
+Result<Verdict> LocalRunner::verify(const KernelCode &code) {
+  if (!opened)
+    return makeError(ErrorCode::Internal, "tuning", "no region is open");
+  Result<runtime::Executable *> executable = opened->prepare(code, target);
+  if (!executable)
+    return executable.error();
+  const graph::Graph &graph = opened->facts.graph;
+  Verdict verdict;
+  for (const OracleCase &one : opened->cases) {
+    auto outputs = runGuarded(**executable, one.sizes, one.inputs,
+                              opened->queue(), options.redzoneBytes);
+    if (!outputs)
+      return outputs.error();
+    if (Status status = checkCase(graph, one, *outputs, verdict); !status)
+      return status.error();
+  }
+  auto run = [&] {
+    return runGuarded(**executable, opened->facts.tuned, opened->fullInputs,
+                      opened->queue(), options.redzoneBytes);
+  };
+  Result<std::vector<HostTensor>> first = run();
+  if (!first)
+    return first.error();
+  Result<std::vector<HostTensor>> second = run();
+  if (!second)
+    return second.error();
+  double elements = 0;
+  for (size_t i = 0; i < first->size(); ++i) {
+    if ((*first)[i].bytes != (*second)[i].bytes)
+      return wrong("two runs gave two results in output " + std::to_string(i),
+                   "deterministic");
+    elements += static_cast<double>((*first)[i].elements());
+  }
+  if (opened->unfused.size() == first->size()) {
+    double depth = opened->facts.flopsAt(opened->facts.tuned) /
+                   std::max(elements, 1.0);
+    for (size_t i = 0; i < first->size(); ++i) {
+      DType narrowest =
+          reference::narrowestFloat(graph, graph.outputs()[i].value);
+      if (auto what = disagreement((*first)[i], opened->unfused[i], narrowest,
+                                   depth))
+        return wrong("output " + std::to_string(i) + ": " + *what, "unfused");
+    }
+    verdict.full = true;
+  }
+  return verdict;
+}
+
+Result<measure::Timing> LocalRunner::time(const KernelCode &code,
+                                          const measure::TimeOptions &how) {
+  if (!opened)
+    return makeError(ErrorCode::Internal, "tuning", "no region is open");
+  Result<runtime::Executable *> executable = opened->prepare(code, target);
+  if (!executable)
+    return executable.error();
+  std::vector<int64_t> dims =
+      planOrder((*executable)->plan(), opened->facts.tuned);
+  // Copies need little guarding: verification had the large redzones.
+  int64_t redzone = std::min<int64_t>(options.redzoneBytes, 256);
+  if (opened->copies.empty()) {
+    Result<TensorSet> first =
+        TensorSet::make((*executable)->plan(), dims, redzone);
+    if (!first)
+      return first.error();
+    int64_t cache = std::max(target.l2Bytes, target.l3Bytes);
+    int64_t count =
+        options.cold ? measure::coldCopies(first->bytes(), cache) : 1;
+    std::vector<TensorSet> copies;
+    copies.push_back(std::move(*first));
+    while (static_cast<int64_t>(copies.size()) < count) {
+      Result<TensorSet> next =
+          TensorSet::make((*executable)->plan(), dims, redzone);
+      if (!next)
+        break; // memory is short: fewer copies, warmer caches
+      copies.push_back(std::move(*next));
+    }
+    for (TensorSet &copy : copies) {
+      for (size_t i = 0; i < opened->fullInputs.size(); ++i)
+        std::memcpy(copy.buffer(i).data(), opened->fullInputs[i].bytes.data(),
+                    opened->fullInputs[i].bytes.size());
+      copy.poisonOutputs(); // touches the pages
+    }
+    opened->copies = std::move(copies);
+  }
+  Result<GuardedBuffer> workspace = measure::makeWorkspace(
+      **executable, dims, opened->queue(), options.redzoneBytes);
+  if (!workspace)
+    return workspace.error();
+  workspace->poison();
+  return measure::timeRuns(**executable, opened->copies, *workspace,
+                           opened->queue(), how);
+}
+
+} // namespace azulejo::driver

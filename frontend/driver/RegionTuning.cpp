@@ -1,0 +1,324 @@
+//===- RegionTuning.cpp - the tuning of one region ------------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/RegionTuning.h"
+
+#include "autotune/search/Candidates.h"
+#include "autotune/search/Ranking.h"
+
+#include <numeric>
+#include <thread>
+
+namespace azulejo::driver {
+
+namespace status = cache::trialStatus;
+
+// Parts of the budget by which a stage has to be done.
+static constexpr double kCompiled = 0.45, kVerified = 0.6, kTimed = 0.75,
+                        kNeighboursCompiled = 0.85, kNeighboursVerified = 0.9,
+                        kAll = 0.98;
+static constexpr size_t kFinalists = 4;
+static constexpr size_t kFinalSamples = 25;
+
+RegionTuning::RegionTuning(const target::TargetDesc &target,
+                           const api::CompileRequest &request,
+                           const TunerOptions &options, cache::Store &store,
+                           const std::string &region,
+                           const RegionSchedules &schedules, TuningClock &clock)
+    : target(target), request(request), options(options), store(store),
+      region(region), schedules(schedules), clock(clock),
+      workerPath(findWorker(request.workerPath)) {}
+
+RegionTuning::~RegionTuning() = default;
+
+std::unique_ptr<CandidateRunner>
+RegionTuning::makeRunner(std::function<bool()> cancelled) {
+  RunnerOptions how{request.threads, options.seed, options.redzoneBytes,
+                    options.cold};
+  if (workerPath.empty())
+    return std::make_unique<LocalRunner>(target, how);
+  return std::make_unique<WorkerClient>(workerPath, target.name, how,
+                                        options.limits, std::move(cancelled));
+}
+
+bool RegionTuning::cutShort(double limit) {
+  if (clock.pump() && clock.used() < limit)
+    return false;
+  complete = false;
+  return true;
+}
+
+void RegionTuning::fail(Candidate &candidate, const Error &error) {
+  if (error.code == ErrorCode::Interrupted) {
+    complete = false; // says nothing about the candidate
+    return;
+  }
+  candidate.status = error.code == ErrorCode::CandidateWrong ? status::wrong
+                     : error.code == ErrorCode::Timeout      ? status::timeout
+                     : error.rule == "worker.crashed"        ? status::crashed
+                                                             : "error";
+  candidate.reason = error.message;
+  if (!error.rule.empty() && error.rule != "worker.crashed" &&
+      error.rule != "worker.timeout")
+    candidate.reason += " [" + error.rule + "]";
+}
+
+RegionTuning::Indices
+RegionTuning::add(std::vector<schedule::Schedule> list) {
+  Indices added;
+  for (schedule::Schedule &schedule : list) {
+    added.push_back(candidates.size());
+    candidates.emplace_back();
+    candidates.back().schedule = std::move(schedule);
+  }
+  return added;
+}
+
+std::string RegionTuning::compileOne(Candidate &candidate,
+                                     CandidateRunner &by) {
+  Result<KernelCode> code = by.compile(region, candidate.schedule);
+  if (!code) {
+    fail(candidate, code.error());
+    if (candidate.status == "error")
+      candidate.status = status::compileError;
+    return {};
+  }
+  candidate.code = std::move(*code);
+  if (options.afterCompile)
+    options.afterCompile(candidate.code);
+  return plan::digestOf(candidate.code.image) + ":" +
+         std::to_string(candidate.code.entryOffset);
+}
+
+void RegionTuning::compile(const Indices &which, double limit) {
+  clock.phase("compile", static_cast<int64_t>(which.size()));
+  std::atomic<size_t> next{0}, ended{0};
+  std::atomic<bool> stop{false};
+  size_t count = std::clamp<size_t>(request.threads, 1, which.size());
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < count; ++t)
+    threads.emplace_back([&] {
+      std::unique_ptr<CandidateRunner> mine =
+          makeRunner([&] { return stop.load(); });
+      for (size_t i; !stop && (i = next.fetch_add(1)) < which.size();) {
+        Candidate &candidate = candidates[which[i]];
+        candidate.digest = compileOne(candidate, *mine);
+        ++clock.done;
+      }
+      mine.reset();
+      ++ended;
+    });
+  while (ended < count) {
+    if (!stop && cutShort(limit))
+      stop = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  // Which of two equal images counts must not depend on who was first.
+  for (size_t index : which)
+    for (size_t earlier = 0;
+         earlier < index && !candidates[index].digest.empty(); ++earlier)
+      if (candidates[earlier].digest == candidates[index].digest) {
+        candidates[index].sameAs =
+            candidates[earlier].sameAs.value_or(earlier);
+        break;
+      }
+}
+
+Status RegionTuning::verify(const Indices &which, double limit) {
+  clock.phase("verify", static_cast<int64_t>(which.size()));
+  for (size_t index : which) {
+    Candidate &candidate = candidates[index];
+    ++clock.done;
+    if (candidate.digest.empty() || candidate.sameAs)
+      continue;
+    // Whatever the time, something should have been verified.
+    bool first = std::none_of(candidates.begin(), candidates.end(),
+                              [](auto &c) { return c.status == status::ok; });
+    if (cutShort(first ? kAll : limit))
+      break;
+    if (Status opened = runner->open(region); !opened) {
+      if (opened.error().code == ErrorCode::Interrupted)
+        break;
+      return opened;
+    }
+    Result<Verdict> verdict = runner->verify(candidate.code);
+    if (!verdict) {
+      fail(candidate, verdict.error());
+      if (verdict.error().code == ErrorCode::Toolchain)
+        return verdict.error();
+      continue;
+    }
+    candidate.verdict = *verdict;
+    candidate.status = status::ok;
+  }
+  return {};
+}
+
+void RegionTuning::timeOnce(Candidate &candidate, int64_t samples,
+                            double maxSeconds) {
+  measure::TimeOptions how;
+  how.samples = samples;
+  how.maxSeconds = std::max(maxSeconds, 0.01);
+  Result<measure::Timing> timing = runner->time(candidate.code, how);
+  if (!timing) {
+    fail(candidate, timing.error());
+    return;
+  }
+  candidate.samplesNs.insert(candidate.samplesNs.end(),
+                             timing->samplesNs.begin(),
+                             timing->samplesNs.end());
+  candidate.disturbance.merge(timing->disturbance);
+  candidate.summary = measure::summarize(candidate.samplesNs);
+}
+
+/// What is locked while something is timed on this machine.
+static cache::Key timingKey(const target::TargetDesc &target) {
+  cache::TuningKey key;
+  key.region = "whatever is being timed";
+  key.targetArch = target.arch;
+  key.silicon = target.siliconKey();
+  return key.key();
+}
+
+RegionTuning::Indices RegionTuning::timeByHalving(Indices alive,
+                                                  double limit) {
+  auto isGood = [&](size_t index) {
+    return candidates[index].status == status::ok &&
+           !candidates[index].sameAs;
+  };
+  std::erase_if(alive, [&](size_t index) { return !isGood(index); });
+  int64_t samples = 3;
+  for (size_t round = 0; !alive.empty(); ++round) {
+    clock.phase("time", static_cast<int64_t>(alive.size()));
+    // Processes that tune at the same time take turns, round by round; who
+    // waits too long measures all the same, and the load will show.
+    std::optional<cache::TuneLock> turn;
+    for (int tries = 0; !turn && tries < 100 && !cutShort(limit); ++tries)
+      turn = store.lockForTuning(timingKey(target), 20);
+    double share = (limit - clock.used()) * (clock.left() + clock.elapsed()) /
+                   static_cast<double>(alive.size() + 1) / 2;
+    for (size_t i = 0; i < alive.size(); ++i) {
+      // Each round begins with another one, so that no place in the order is
+      // a candidate's for good.
+      Candidate &candidate = candidates[alive[(i + round) % alive.size()]];
+      if (cutShort(limit))
+        break;
+      timeOnce(candidate, samples, std::min(share, 1.0));
+      ++clock.done;
+    }
+    std::erase_if(alive, [&](size_t index) {
+      return !isGood(index) || candidates[index].samplesNs.empty();
+    });
+    if (clock.isStopped() || clock.used() >= limit || alive.empty())
+      break;
+    if (alive.size() > kFinalists) {
+      std::vector<search::Measured> measured;
+      for (size_t index : alive) {
+        const measure::Summary &s = candidates[index].summary;
+        measured.push_back({candidates[index].schedule, s.medianNs, s.ciLowNs,
+                            s.ciHighNs});
+      }
+      Indices kept;
+      for (size_t place : search::survivors(measured, kFinalists))
+        kept.push_back(alive[place]);
+      alive = std::move(kept);
+      samples = std::min<int64_t>(2 * samples, 12);
+    } else if (std::all_of(alive.begin(), alive.end(), [&](size_t index) {
+                 return candidates[index].samplesNs.size() >= kFinalSamples;
+               })) {
+      break;
+    } else {
+      samples = 5;
+    }
+  }
+  return alive;
+}
+
+size_t RegionTuning::winnerOf(const Indices &finalists) {
+  std::vector<search::Measured> measured;
+  for (size_t index : finalists) {
+    const measure::Summary &s = candidates[index].summary;
+    measured.push_back(
+        {candidates[index].schedule, s.medianNs, s.ciLowNs, s.ciHighNs});
+  }
+  return finalists[search::chooseBest(measured)];
+}
+
+void RegionTuning::shareResults() {
+  for (Candidate &candidate : candidates) {
+    if (!candidate.sameAs)
+      continue;
+    const Candidate &timed = candidates[*candidate.sameAs];
+    candidate.status = timed.status;
+    candidate.summary = timed.summary;
+    candidate.disturbance = timed.disturbance;
+    candidate.reason = "same code as " + timed.schedule.str();
+    if (!timed.reason.empty())
+      candidate.reason += ": " + timed.reason;
+  }
+}
+
+static Error nothingGood(const std::vector<Candidate> &candidates) {
+  std::string reasons;
+  for (const Candidate &candidate : candidates)
+    if (!candidate.reason.empty() && reasons.size() < 200)
+      reasons += (reasons.empty() ? ": " : "; ") + candidate.status + ": " +
+                 candidate.reason;
+  return makeError(ErrorCode::TuneFailed, "tuning",
+                   "no candidate could be measured" + reasons, "tune.none");
+}
+
+Result<schedule::Schedule> RegionTuning::run() {
+  if (workerPath.empty())
+    request.log(1, "tuning in this process: there is no worker program " +
+                       request.workerPath +
+                       "; a candidate that crashes ends the program");
+  runner = makeRunner([this] { return !clock.pump(); });
+  if (auto *client = dynamic_cast<WorkerClient *>(runner.get()))
+    if (Status started = client->start(); !started) {
+      if (started.error().code == ErrorCode::Interrupted) {
+        complete = false;
+        return started.error();
+      }
+      request.log(1, "tuning in this process, where a candidate that crashes "
+                     "ends the program: " +
+                         started.error().str());
+      workerPath.clear();
+      runner = makeRunner({});
+    }
+  Indices all = add(search::pickCandidates(
+      schedules.space, schedules.fallback, options.candidates));
+  compile(all, kCompiled);
+  if (Status verified = verify(all, kVerified); !verified)
+    return verified.error();
+  Indices finalists = timeByHalving(all, kTimed);
+  if (!finalists.empty() && !clock.isStopped() && clock.used() < kTimed) {
+    std::set<std::string> seen;
+    for (const Candidate &candidate : candidates)
+      seen.insert(candidate.schedule.str());
+    Indices more = add(search::neighbours(
+        schedules.space, candidates[winnerOf(finalists)].schedule, seen,
+        options.neighbours));
+    if (!more.empty()) {
+      compile(more, kNeighboursCompiled);
+      if (Status verified = verify(more, kNeighboursVerified); !verified)
+        return verified.error();
+      more.insert(more.begin(), finalists.begin(), finalists.end());
+      Indices better = timeByHalving(more, kAll);
+      if (!better.empty())
+        finalists = better;
+    }
+  }
+  runner.reset();
+  shareResults();
+  if (finalists.empty())
+    return nothingGood(candidates);
+  size_t winner = winnerOf(finalists);
+  candidates[winner].winner = true;
+  return candidates[winner].schedule;
+}
+
+} // namespace azulejo::driver

@@ -1,0 +1,179 @@
+//===- TrialData.cpp - inputs and references of a region ------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/TrialData.h"
+
+#include "ir/reference/Evaluate.h"
+#include "ir/reference/Float.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace azulejo::driver {
+
+using reference::HostTensor;
+
+namespace {
+
+/// SplitMix64: every index gives its own number, on every machine.
+class Random {
+public:
+  explicit Random(uint64_t seed) : state(seed) {}
+  uint64_t next() {
+    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  int64_t below(int64_t limit) {
+    return limit <= 1 ? 0 : static_cast<int64_t>(next() % uint64_t(limit));
+  }
+
+private:
+  uint64_t state;
+};
+
+struct IntegerRange {
+  int64_t low = 0, high = 4; ///< half open
+};
+
+} // namespace
+
+static bool needsPositive(const graph::Graph &graph) {
+  for (const graph::Op &op : graph.ops())
+    if (op.kind == "sqrt" || op.kind == "rsqrt" || op.kind == "log" ||
+        op.kind == "pow")
+      return true;
+  return false;
+}
+
+/// What an integer input may hold, from the ops that read it.
+static Result<IntegerRange> rangeOf(const graph::Graph &graph,
+                                    graph::ValueId id, const Sizes &sizes) {
+  for (const graph::Op &op : graph.ops())
+    for (size_t i = 1; i < op.operands.size(); ++i) {
+      if (op.operands[i] != id || (op.kind != "gather" &&
+                                   op.kind != "attention" &&
+                                   op.kind != "cache_update"))
+        continue;
+      // Operand 0 is the table or the cache; operand 1 of attention the keys.
+      bool attention = op.kind == "attention";
+      Result<std::vector<int64_t>> shape = reference::concreteShape(
+          graph.type(op.operands[attention ? 1 : 0]).shape, sizes, op.kind);
+      if (!shape)
+        return shape.error();
+      if (attention) {
+        // Keys of all layouts: [.., keys or heads, .., size].
+        int64_t keys = std::max((*shape)[1], (*shape)[2]);
+        return IntegerRange{keys / 2, keys + 1};
+      }
+      int64_t axis = 0;
+      if (auto it = op.attrs.find("axis"); it != op.attrs.end())
+        if (const int64_t *value = std::get_if<int64_t>(&it->second))
+          axis = *value;
+      if (axis < 0)
+        axis += static_cast<int64_t>(shape->size());
+      if (op.kind == "cache_update")
+        return IntegerRange{0, std::max<int64_t>((*shape)[axis] / 2, 1)};
+      return IntegerRange{0, (*shape)[axis]};
+    }
+  return IntegerRange{};
+}
+
+Result<std::vector<HostTensor>> randomInputs(const graph::Graph &graph,
+                                             const Sizes &sizes,
+                                             uint64_t seed) {
+  bool positive = needsPositive(graph);
+  Random random(seed);
+  std::vector<HostTensor> inputs;
+  for (graph::ValueId id : graph.inputs()) {
+    const graph::TensorType &type = graph.type(id);
+    Result<std::vector<int64_t>> shape =
+        reference::concreteShape(type.shape, sizes, graph.name(id));
+    if (!shape)
+      return shape.error();
+    HostTensor tensor = HostTensor::dense(type.dtype, *shape);
+    int64_t count = tensor.elements();
+    if (type.dtype == DType::F32) {
+      for (int64_t i = 0; i < count; ++i) {
+        double u = random.unit();
+        auto value = static_cast<float>(positive ? 0.25 + u : 2 * u - 1);
+        std::memcpy(tensor.bytes.data() + 4 * i, &value, 4);
+      }
+    } else if (isFloat(type.dtype)) {
+      for (int64_t i = 0; i < count; ++i) {
+        double u = random.unit();
+        tensor.setFlat(i, positive ? 0.25 + u : 2 * u - 1);
+      }
+    } else if (type.dtype == DType::I1) {
+      for (int64_t i = 0; i < count; ++i)
+        tensor.setFlatInt(i, random.below(5) > 0);
+    } else {
+      Result<IntegerRange> range = rangeOf(graph, id, sizes);
+      if (!range)
+        return range.error();
+      for (int64_t i = 0; i < count; ++i)
+        tensor.setFlatInt(i,
+                          range->low + random.below(range->high - range->low));
+    }
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+/// Dense values as doubles, fast for the common type.
+static std::vector<double> valuesOf(const HostTensor &tensor) {
+  std::vector<double> values(static_cast<size_t>(tensor.elements()));
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (tensor.dtype == DType::F32) {
+      float value;
+      std::memcpy(&value, tensor.bytes.data() + 4 * i, 4);
+      values[i] = value;
+    } else if (tensor.dtype == DType::F16 || tensor.dtype == DType::BF16) {
+      uint16_t bits;
+      std::memcpy(&bits, tensor.bytes.data() + 2 * i, 2);
+      values[i] = reference::decode(tensor.dtype, bits);
+    } else {
+      values[i] = tensor.flat(static_cast<int64_t>(i));
+    }
+  }
+  return values;
+}
+
+std::optional<std::string> disagreement(const HostTensor &actual,
+                                        const HostTensor &expected,
+                                        DType narrowest, double depth) {
+  if (actual.bytes == expected.bytes)
+    return std::nullopt;
+  if (!isFloat(actual.dtype))
+    return "integers differ from the unfused run";
+  std::vector<double> a = valuesOf(actual), e = valuesOf(expected);
+  double norm = 0, difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (std::isfinite(a[i]) != std::isfinite(e[i]))
+      return "element " + std::to_string(i) + " is " + std::to_string(a[i]) +
+             ", the unfused run has " + std::to_string(e[i]);
+    if (!std::isfinite(e[i]))
+      continue;
+    norm += e[i] * e[i];
+    difference += (a[i] - e[i]) * (a[i] - e[i]);
+  }
+  double tolerance =
+      reference::ulpOf(narrowest, 1.0) * (16 + std::sqrt(std::max(depth, 0.0)));
+  double typical = std::sqrt(norm / static_cast<double>(a.size()));
+  if (std::sqrt(difference) > tolerance * std::sqrt(norm))
+    return "the result differs from the unfused run by " +
+           std::to_string(std::sqrt(difference / std::max(norm, 1e-300))) +
+           " of its norm";
+  for (size_t i = 0; i < a.size(); ++i)
+    if (std::isfinite(e[i]) &&
+        std::fabs(a[i] - e[i]) >
+            16 * tolerance * std::max(std::fabs(e[i]), typical))
+      return "element " + std::to_string(i) + " is " + std::to_string(a[i]) +
+             ", the unfused run has " + std::to_string(e[i]);
+  return std::nullopt;
+}
+
+} // namespace azulejo::driver

@@ -1,0 +1,236 @@
+//===- WorkerProtocol.cpp - what tuner and worker say to each other -------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/WorkerProtocol.h"
+
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <cmath>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace azulejo::driver {
+
+namespace json = llvm::json;
+
+static bool sendAll(int socket, const char *data, size_t size) {
+  while (size > 0) {
+    // No SIGPIPE: this runs inside of somebody's program.
+    ssize_t sent = send(socket, data, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent <= 0)
+      return false;
+    data += sent;
+    size -= static_cast<size_t>(sent);
+  }
+  return true;
+}
+
+bool sendMessage(int socket, Message message) {
+  std::string text;
+  llvm::raw_string_ostream(text) << json::Value(std::move(message.json));
+  char header[8];
+  llvm::support::endian::write32le(header, static_cast<uint32_t>(text.size()));
+  llvm::support::endian::write32le(header + 4,
+                                   static_cast<uint32_t>(message.blob.size()));
+  return sendAll(socket, header, sizeof header) &&
+         sendAll(socket, text.data(), text.size()) &&
+         sendAll(socket, message.blob.data(), message.blob.size());
+}
+
+static bool receiveAll(int socket, char *data, size_t size,
+                       const std::function<bool()> &mayWait) {
+  while (size > 0) {
+    pollfd wait{socket, POLLIN, 0};
+    int ready = poll(&wait, 1, 20);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) {
+      if (!mayWait())
+        return false;
+      continue;
+    }
+    if (ready < 0)
+      return false;
+    ssize_t got = recv(socket, data, size, 0);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return false;
+    data += got;
+    size -= static_cast<size_t>(got);
+  }
+  return true;
+}
+
+std::optional<Message> receiveMessage(int socket,
+                                      const std::function<bool()> &mayWait) {
+  char header[8];
+  if (!receiveAll(socket, header, sizeof header, mayWait))
+    return std::nullopt;
+  int64_t textBytes = llvm::support::endian::read32le(header);
+  int64_t blobBytes = llvm::support::endian::read32le(header + 4);
+  if (textBytes > kMaxFrameBytes || blobBytes > kMaxFrameBytes)
+    return std::nullopt;
+  std::string text(static_cast<size_t>(textBytes), '\0');
+  Message message;
+  message.blob.resize(static_cast<size_t>(blobBytes));
+  if (!receiveAll(socket, text.data(), text.size(), mayWait) ||
+      !receiveAll(socket, message.blob.data(), message.blob.size(), mayWait))
+    return std::nullopt;
+  llvm::Expected<json::Value> value = json::parse(text);
+  if (!value) {
+    llvm::consumeError(value.takeError());
+    return std::nullopt;
+  }
+  json::Object *object = value->getAsObject();
+  if (!object)
+    return std::nullopt;
+  message.json = std::move(*object);
+  return message;
+}
+
+static std::string utf8(const std::string &text) {
+  return json::isUTF8(text) ? text : json::fixUTF8(text);
+}
+
+json::Object toJson(const Error &error) {
+  return json::Object{{"error",
+                       json::Object{{"code", static_cast<int64_t>(error.code)},
+                                    {"message", utf8(error.message)},
+                                    {"where", utf8(error.where)},
+                                    {"rule", utf8(error.rule)},
+                                    {"hint", utf8(error.hint)}}}};
+}
+
+std::optional<Error> errorFrom(const Message &message) {
+  const json::Object *object = message.json.getObject("error");
+  if (!object)
+    return std::nullopt;
+  auto text = [&](const char *name) {
+    return object->getString(name).value_or("").str();
+  };
+  auto code = object->getInteger("code").value_or(0);
+  bool known = code > 0 && code <= static_cast<int>(ErrorCode::InvalidArgument);
+  return makeError(known ? static_cast<ErrorCode>(code) : ErrorCode::Internal,
+                   text("where"), text("message"), text("rule"), text("hint"));
+}
+
+template <typename T> static json::Array arrayOf(const std::vector<T> &values) {
+  json::Array array;
+  for (const T &value : values)
+    array.push_back(value);
+  return array;
+}
+
+static bool readStrings(const json::Object &from, const char *name,
+                        std::vector<std::string> &into) {
+  const json::Array *array = from.getArray(name);
+  if (!array)
+    return false;
+  for (const json::Value &value : *array) {
+    auto text = value.getAsString();
+    if (!text)
+      return false;
+    into.push_back(text->str());
+  }
+  return true;
+}
+
+Message toMessage(const KernelCode &code) {
+  return {json::Object{{"family", code.family},
+                       {"schedule", code.schedule.str()},
+                       {"entryOffset", code.entryOffset},
+                       {"scratchBytes", code.scratchBytes},
+                       {"symbols", arrayOf(code.symbols)},
+                       {"gridExtents", arrayOf(code.gridExtents)},
+                       {"gridTiles", arrayOf(code.gridTiles)}},
+          code.image};
+}
+
+std::optional<KernelCode> codeFrom(const Message &message) {
+  const json::Object &from = message.json;
+  KernelCode code;
+  auto family = from.getString("family");
+  auto text = from.getString("schedule");
+  auto entry = from.getInteger("entryOffset");
+  auto scratch = from.getInteger("scratchBytes");
+  const json::Array *tiles = from.getArray("gridTiles");
+  if (!family || !text || !entry || !scratch || !tiles ||
+      !readStrings(from, "symbols", code.symbols) ||
+      !readStrings(from, "gridExtents", code.gridExtents))
+    return std::nullopt;
+  Result<schedule::Schedule> parsed = schedule::Schedule::parse(*text);
+  if (!parsed)
+    return std::nullopt;
+  for (const json::Value &tile : *tiles) {
+    auto value = tile.getAsInteger();
+    if (!value || *value <= 0)
+      return std::nullopt;
+    code.gridTiles.push_back(*value);
+  }
+  if (code.gridTiles.size() != code.gridExtents.size())
+    return std::nullopt;
+  code.family = family->str();
+  code.schedule = std::move(*parsed);
+  code.entryOffset = *entry;
+  code.scratchBytes = *scratch;
+  code.image = message.blob;
+  return code;
+}
+
+Message toMessage(const Verdict &verdict) {
+  return {json::Object{{"oracleCases", verdict.oracleCases},
+                       {"full", verdict.full},
+                       {"maxUlp", std::isfinite(verdict.maxUlp)
+                                      ? json::Value(verdict.maxUlp)
+                                      : json::Value(1e300)}},
+          {}};
+}
+
+std::optional<Verdict> verdictFrom(const Message &message) {
+  auto cases = message.json.getInteger("oracleCases");
+  auto full = message.json.getBoolean("full");
+  auto ulp = message.json.getNumber("maxUlp");
+  if (!cases || !full || !ulp)
+    return std::nullopt;
+  return Verdict{*cases, *full, *ulp};
+}
+
+Message toMessage(const measure::Timing &timing) {
+  const measure::Disturbance &seen = timing.disturbance;
+  return {json::Object{{"samplesNs", arrayOf(timing.samplesNs)},
+                       {"batch", timing.batch},
+                       {"switches", seen.involuntarySwitches},
+                       {"steal", seen.stealTicks},
+                       {"slowdown", seen.slowdown},
+                       {"seconds", seen.seconds}},
+          {}};
+}
+
+std::optional<measure::Timing> timingFrom(const Message &message) {
+  const json::Object &from = message.json;
+  const json::Array *samples = from.getArray("samplesNs");
+  auto batch = from.getInteger("batch");
+  auto switches = from.getInteger("switches");
+  auto steal = from.getInteger("steal");
+  auto slowdown = from.getNumber("slowdown");
+  auto seconds = from.getNumber("seconds");
+  if (!samples || samples->empty() || !batch || !switches || !steal ||
+      !slowdown || !seconds)
+    return std::nullopt;
+  measure::Timing timing;
+  for (const json::Value &sample : *samples) {
+    auto value = sample.getAsNumber();
+    if (!value || !(*value > 0) || !std::isfinite(*value))
+      return std::nullopt;
+    timing.samplesNs.push_back(*value);
+  }
+  timing.batch = *batch;
+  timing.disturbance = {*switches, *steal, *slowdown, *seconds};
+  return timing;
+}
+
+} // namespace azulejo::driver
