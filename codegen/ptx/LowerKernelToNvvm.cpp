@@ -69,10 +69,11 @@ private:
     if (auto load = dyn_cast<kernel::SharedLoadOp>(op))
       return {LLVM::LoadOp::create(
           b, loc, load.getType(),
-          sharedAddress(load.getArray(), load.getType(), load.getIndex()))};
+          sharedAddress(load.getArrayMutable().get(), load.getType(),
+                        load.getIndex()))};
     if (auto store = dyn_cast<kernel::SharedStoreOp>(op)) {
       LLVM::StoreOp::create(b, loc, store.getValue(),
-                            sharedAddress(store.getArray(),
+                            sharedAddress(store.getArrayMutable().get(),
                                           store.getValue().getType(),
                                           store.getIndex()));
       return {};
@@ -86,7 +87,8 @@ private:
     return {lowerReduce(cast<kernel::WarpReduceOp>(op))};
   }
 
-  // Shared memory: one module-level array per allocation.
+  // Shared memory: one module-level array per allocation. The array operands
+  // of later ops are pointers by then, so their typed accessors are off limits.
 
   Value lowerAlloc(kernel::SharedAllocOp alloc) {
     kernel::SharedType type = alloc.getType();

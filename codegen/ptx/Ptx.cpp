@@ -93,9 +93,7 @@ static LogicalResult lowerToLlvmDialect(ModuleOp module) {
 /// many threads.
 static void markEntry(llvm::Function &function, int64_t threads) {
   function.setCallingConv(llvm::CallingConv::PTX_Kernel);
-  std::string block = std::to_string(threads) + ",1,1";
-  function.addFnAttr("nvvm.reqntid", block);
-  function.addFnAttr("nvvm.maxntid", block);
+  function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1");
   function.addFnAttr(llvm::Attribute::NoUnwind);
   function.addFnAttr(llvm::Attribute::WillReturn);
 }

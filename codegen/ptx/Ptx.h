@@ -38,6 +38,9 @@ mlir::LogicalResult lowerKernelToNvvm(mlir::ModuleOp module);
 /// cannot be replaced, emits a diagnostic and fails.
 mlir::LogicalResult expandMathForPtx(mlir::ModuleOp module);
 
+/// Registers --azulejo-emit-ptx and the pipeline --azulejo-kernel-to-ptx.
+void registerPtxPasses();
+
 /// The translations and dialects that emitPtx needs.
 void registerPtxTranslation(mlir::DialectRegistry &registry);
 

@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "frontend/register/Register.h"
+#include "codegen/ptx/Ptx.h"
 #include "frontend/register/Oracle.h"
 #include "ir/graph/GraphDialect.h"
 #include "ir/kernel/Kernel.h"
@@ -51,6 +52,7 @@ static void (*const kRegistrations[])() = {
     registerFusion,
     azulejo::cpu::registerAzulejoCpuPasses,
     azulejo::gpu::registerPasses,
+    azulejo::codegen::registerPtxPasses,
 };
 
 void azulejo::registerAllPasses() {
