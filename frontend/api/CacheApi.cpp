@@ -58,7 +58,7 @@ static json::Array problemsOf(const std::vector<Error> &problems) {
 static Error fileError(const std::string &path, const char *what, int code) {
   return makeError(ErrorCode::InvalidArgument, "file '" + path + "'",
                    std::string(what) + ": " + std::strerror(code),
-                   "file.access");
+                   "file.access", "check the path and who may use it");
 }
 
 az_status az_cache_show(const az_compile_options *options, const char *key,

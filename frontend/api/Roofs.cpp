@@ -44,6 +44,13 @@ static constexpr int kChains = 12;
 static constexpr int64_t kSteps = 1 << 16;
 using FmaLoop = float (*)();
 
+// The chains must live in registers, so their loop must not be one.
+#if defined(__clang__)
+#define AZULEJO_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define AZULEJO_UNROLL _Pragma("GCC unroll 12")
+#endif
+
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) static float fmaLoop512() {
   __m512 chain[kChains], factor = _mm512_set1_ps(0.999f),
@@ -51,6 +58,7 @@ __attribute__((target("avx512f"))) static float fmaLoop512() {
   for (int i = 0; i < kChains; ++i)
     chain[i] = _mm512_set1_ps(static_cast<float>(i));
   for (int64_t step = 0; step < kSteps; ++step)
+AZULEJO_UNROLL
     for (int i = 0; i < kChains; ++i)
       chain[i] = _mm512_fmadd_ps(chain[i], factor, term);
   float lanes[16], sum = 0;
@@ -67,6 +75,7 @@ __attribute__((target("avx2,fma"))) static float fmaLoop256() {
   for (int i = 0; i < kChains; ++i)
     chain[i] = _mm256_set1_ps(static_cast<float>(i));
   for (int64_t step = 0; step < kSteps; ++step)
+AZULEJO_UNROLL
     for (int i = 0; i < kChains; ++i)
       chain[i] = _mm256_fmadd_ps(chain[i], factor, term);
   float lanes[8], sum = 0;

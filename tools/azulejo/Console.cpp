@@ -63,7 +63,7 @@ Status Console::print(const std::string &text) {
   if (written != text.size() || std::fflush(stdout) != 0)
     return makeError(ErrorCode::InvalidArgument, "stdout",
                      std::string("cannot write: ") + std::strerror(errno),
-                     "file.access");
+                     "file.access", "is the disk full?");
   return {};
 }
 

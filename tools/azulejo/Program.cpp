@@ -19,7 +19,7 @@ static constexpr size_t kMaxFileBytes = size_t{16} << 30;
 static Error fileError(const std::string &path, const char *what, int code) {
   return makeError(ErrorCode::InvalidArgument, "file '" + path + "'",
                    std::string(what) + ": " + std::strerror(code),
-                   "file.access");
+                   "file.access", "check the path and who may use it");
 }
 
 Result<std::string> readFile(const std::string &path) {
@@ -114,7 +114,16 @@ static Result<Graph> graphOf(const std::string &bytes, const std::string &path,
     return makeError(ErrorCode::InvalidArgument, where,
                      "it is neither the text of a graph nor a plan",
                      "file.graph", "give a .mlir or an .azp file");
-  return parseGraph(bytes, where, options);
+  Result<Graph> graph = parseGraph(bytes, where, options);
+  if (graph || graph.error().code == ErrorCode::Toolchain)
+    return graph;
+  Error error = graph.error();
+  if (error.where.rfind(where, 0) != 0)
+    error.where = where + (error.where.empty() ? "" : ", ") + error.where;
+  if (error.hint.empty())
+    error.hint = "the text is MLIR of the graph dialect; docs/ops.md lists "
+                 "its ops";
+  return error;
 }
 
 bool looksLikePlan(const std::string &bytes) {

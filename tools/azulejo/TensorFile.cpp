@@ -19,7 +19,8 @@ struct Content {
 
 static Error malformed(const std::string &path, const std::string &message) {
   return makeError(ErrorCode::InvalidArgument, "file '" + path + "'", message,
-                   "file.tensor");
+                   "file.tensor",
+                   "give a .npy, a .safetensors or the raw elements");
 }
 
 static std::string shapeText(const std::vector<int64_t> &shape) {

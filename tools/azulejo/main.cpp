@@ -48,14 +48,20 @@ static void applyGlobals(Console &console, const Globals &globals) {
 }
 
 /// A typed error for what the parser refused.
-static int refuse(Console &console, const CLI::App &app,
+static int refuse(Console &console, int argc, const CLI::App &app,
                   const CLI::ParseError &problem) {
-  std::string verb = "azulejo";
+  std::string verb = "azulejo", message = problem.what(), verbs;
   for (const CLI::App *sub : app.get_subcommands())
     verb += " " + sub->get_name();
-  console.error(makeError(ErrorCode::InvalidArgument, "command line",
-                          problem.what(), "cli." + problem.get_name(),
-                          "see '" + verb + " --help'"));
+  for (const Row &row : kVerbs)
+    verbs += std::string(verbs.empty() ? "" : ", ") + row.name;
+  if (app.get_subcommands().empty() && !app.remaining().empty())
+    message = "there is no verb '" + app.remaining().front() +
+              "'; the verbs are " + verbs;
+  else if (app.get_subcommands().empty() && argc < 2)
+    message = "a verb is needed: " + verbs;
+  console.error(makeError(ErrorCode::InvalidArgument, "command line", message,
+                          "cli.usage", "see '" + verb + " --help'"));
   return kUsage;
 }
 
@@ -97,7 +103,7 @@ static int run(int argc, char **argv) {
   } catch (const CLI::Success &success) {
     return app.exit(success); // --help and --version print and end
   } catch (const CLI::ParseError &problem) {
-    return refuse(console, app, problem);
+    return refuse(console, argc, app, problem);
   }
   applyGlobals(console, globals);
   return dispatch(console, app, verbs);

@@ -173,6 +173,8 @@ Result<int> Bench::report(Console &console, const std::vector<DimValue> &all,
          computeUs >= memoryUs ? "compute" : "memory",
          Cell::real(slowest / median, 2)});
   }
+  report.line("Above 100 %: the data stays in a cache, and the peak is the "
+              "memory's.");
   Status status = console.print(report);
   return status ? Result<int>(kOk) : Result<int>(status.error());
 }
