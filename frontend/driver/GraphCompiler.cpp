@@ -109,6 +109,11 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
       regions.texts, chosen->schedules, target, request.threads);
   if (!codes)
     return codes.error();
+  // Without an assembler the images stay PTX, which a driver can load, too.
+  if (target.kind == target::Kind::Gpu && !request.ptxas.empty())
+    for (KernelCode &code : *codes)
+      if (Status status = assembleKernel(code, target, request.ptxas); !status)
+        return status.error();
   Result<plan::Plan> plan =
       buildPlan(*fused, graph, regions, *codes, target);
   if (!plan)

@@ -4,12 +4,15 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/KernelCompiler.h"
 
+#include "codegen/assemble/Assemble.h"
 #include "codegen/cpu/HostCode.h"
+#include "codegen/ptx/Ptx.h"
 #include "frontend/driver/Session.h"
 #include "frontend/import/ImportGraph.h"
 #include "ir/graph/GraphTypes.h"
 #include "passes/cpu/Cpu.h"
 #include "passes/graph/Graph.h"
+#include "passes/kernel/Kernel.h"
 #include "passes/tiling/ScheduleFamily.h"
 
 #include "mlir/IR/Verifier.h"
@@ -102,6 +105,53 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
                          family->space(region, target)};
 }
 
+/// The rest of compileKernel for a GPU: PTX, which whoever loads it assembles.
+static Status compileForGpu(Session &session, ModuleOp module,
+                            const target::TargetDesc &target, KernelCode &code,
+                            KernelText *listing) {
+  std::string where = "kernel " + code.family;
+  if (std::optional<std::string> reason = gpu::refusesFamily(code.family))
+    return makeError(ErrorCode::Unsupported, "device '" + target.name + "'",
+                     *reason, "compile.target", "compile for cpu");
+  if (failed(gpu::lowerTileToKernel(module)))
+    return session.error(ErrorCode::Unsupported, where,
+                         "the tile program does not lower to a GPU");
+  if (failed(verify(module)))
+    return session.error(ErrorCode::Internal, where,
+                         "the GPU kernel does not verify");
+  if (listing)
+    listing->host = printed(module);
+  Result<codegen::PtxCode> ptx =
+      codegen::emitPtx(module, target, listing ? &listing->llvm : nullptr);
+  if (!ptx)
+    return session.error(ptx.error().code, where, ptx.error().message);
+  if (listing)
+    listing->assembly = ptx->text;
+  code.imageKind = "ptx";
+  code.image = std::move(ptx->text);
+  code.entry = std::move(ptx->entry);
+  code.blockThreads = ptx->blockThreads;
+  return {};
+}
+
+Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
+                      const std::string &ptxas) {
+  codegen::AssembleOptions options;
+  options.ptxas = ptxas;
+  options.arch = target.arch;
+  Result<codegen::Cubin> cubin = codegen::assemblePtx(code.image, options);
+  if (!cubin)
+    return cubin.error();
+  const codegen::AssemblyReport &report = cubin->report;
+  if (report.spillStoreBytes || report.spillLoadBytes)
+    return makeError(ErrorCode::ResourceLimit, "kernel " + code.family,
+                     "it spills registers on " + target.name + " under " +
+                         code.schedule.str());
+  code.imageKind = "cubin";
+  code.image = std::move(cubin->bytes);
+  return {};
+}
+
 Result<KernelCode> compileKernel(std::string_view text,
                                  const schedule::Schedule &schedule,
                                  const target::TargetDesc &target,
@@ -143,11 +193,12 @@ Result<KernelCode> compileKernel(std::string_view text,
     code.gridExtents.push_back(extent.str());
   code.gridTiles.assign(kernel->getGridTiles().begin(),
                         kernel->getGridTiles().end());
-  if (target.kind != target::Kind::Cpu)
-    return makeError(ErrorCode::Unsupported, "device '" + target.name + "'",
-                     "code generation for " + target.arch +
-                         " does not exist yet",
-                     "compile.target", "compile for cpu");
+  if (target.kind == target::Kind::Gpu) {
+    Status status = compileForGpu(session, *module, target, code, listing);
+    if (!status)
+      return status.error();
+    return code;
+  }
   if (failed(cpu::lowerTileToHost(*module, target)))
     return session.error(ErrorCode::Internal, where,
                          "the tile program does not lower to the CPU");

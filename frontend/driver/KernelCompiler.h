@@ -23,15 +23,19 @@ namespace azulejo::driver {
 struct KernelCode {
   std::string family;
   schedule::Schedule schedule;
-  std::string image; ///< flat bytes
-  int64_t entryOffset = 0;
+  std::string imageKind = "cpu-flat"; ///< as plan::Image::kind
+  std::string image;                  ///< bytes of that kind
+  int64_t entryOffset = 0;            ///< CPU
+  std::string entry;                  ///< GPU: function name
+  int64_t blockThreads = 1;           ///< GPU
   int64_t scratchBytes = 0;
   std::vector<std::string> symbols;     ///< polynomials, after the views
   std::vector<std::string> gridExtents; ///< polynomials
   std::vector<int64_t> gridTiles;
 };
 
-/// What `emit` shows of one kernel.
+/// What `emit` shows of one kernel. `host` is the scheduled program: for a GPU
+/// the kernel dialect; `assembly` is PTX there.
 struct KernelText {
   std::string region, tiled, host, llvm, assembly;
 };
@@ -57,6 +61,11 @@ Result<KernelCode> compileKernel(std::string_view regionText,
                                  const schedule::Schedule &schedule,
                                  const target::TargetDesc &target,
                                  KernelText *text = nullptr);
+
+/// Turns a PTX image into a cubin for the target. Code that spills registers is
+/// refused: the schedule does not fit the target.
+Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
+                      const std::string &ptxas);
 
 } // namespace azulejo::driver
 

@@ -139,7 +139,7 @@ private:
   void addImages() {
     for (const KernelCode &code : codes) {
       plan::Image image;
-      image.kind = "cpu-flat";
+      image.kind = code.imageKind;
       image.arch = target.arch;
       image.features = target.features;
       image.bytes = code.image;
@@ -163,6 +163,8 @@ private:
     launch.kernel = regions.kernelNames[kernel];
     launch.image = index;
     launch.entryOffset = code.entryOffset;
+    launch.entry = code.entry;
+    launch.blockThreads = code.blockThreads;
     launch.scratchBytes = code.scratchBytes;
     launch.family = code.family;
     launch.schedule = code.schedule.str();

@@ -5,6 +5,7 @@
 #include "frontend/driver/Session.h"
 
 #include "codegen/cpu/HostCode.h"
+#include "codegen/ptx/Ptx.h"
 #include "frontend/register/Register.h"
 
 using namespace mlir;
@@ -15,6 +16,7 @@ static DialectRegistry makeRegistry() {
   DialectRegistry registry;
   registerAllDialects(registry);
   codegen::registerHostTranslation(registry);
+  codegen::registerPtxTranslation(registry);
   return registry;
 }
 

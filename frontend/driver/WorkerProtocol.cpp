@@ -142,7 +142,10 @@ static bool readStrings(const json::Object &from, const char *name,
 Message toMessage(const KernelCode &code) {
   return {json::Object{{"family", code.family},
                        {"schedule", code.schedule.str()},
+                       {"imageKind", code.imageKind},
                        {"entryOffset", code.entryOffset},
+                       {"entry", code.entry},
+                       {"blockThreads", code.blockThreads},
                        {"scratchBytes", code.scratchBytes},
                        {"symbols", arrayOf(code.symbols)},
                        {"gridExtents", arrayOf(code.gridExtents)},
@@ -155,10 +158,14 @@ std::optional<KernelCode> codeFrom(const Message &message) {
   KernelCode code;
   auto family = from.getString("family");
   auto text = from.getString("schedule");
+  auto kind = from.getString("imageKind");
   auto entry = from.getInteger("entryOffset");
+  auto function = from.getString("entry");
+  auto block = from.getInteger("blockThreads");
   auto scratch = from.getInteger("scratchBytes");
   const json::Array *tiles = from.getArray("gridTiles");
-  if (!family || !text || !entry || !scratch || !tiles ||
+  if (!family || !text || !kind || !entry || !function || !block || !scratch ||
+      !tiles ||
       !readStrings(from, "symbols", code.symbols) ||
       !readStrings(from, "gridExtents", code.gridExtents))
     return std::nullopt;
@@ -175,7 +182,10 @@ std::optional<KernelCode> codeFrom(const Message &message) {
     return std::nullopt;
   code.family = family->str();
   code.schedule = std::move(*parsed);
+  code.imageKind = kind->str();
   code.entryOffset = *entry;
+  code.entry = function->str();
+  code.blockThreads = *block;
   code.scratchBytes = *scratch;
   code.image = message.blob;
   return code;
@@ -205,7 +215,8 @@ Message toMessage(const measure::Timing &timing) {
                        {"batch", timing.batch},
                        {"switches", seen.involuntarySwitches},
                        {"steal", seen.stealTicks},
-                       {"slowdown", seen.slowdown},
+                       {"fastestNs", seen.fastestNs},
+                       {"slowestNs", seen.slowestNs},
                        {"seconds", seen.seconds}},
           {}};
 }
@@ -216,10 +227,11 @@ std::optional<measure::Timing> timingFrom(const Message &message) {
   auto batch = from.getInteger("batch");
   auto switches = from.getInteger("switches");
   auto steal = from.getInteger("steal");
-  auto slowdown = from.getNumber("slowdown");
+  auto fastest = from.getNumber("fastestNs");
+  auto slowest = from.getNumber("slowestNs");
   auto seconds = from.getNumber("seconds");
   if (!samples || samples->empty() || !batch || !switches || !steal ||
-      !slowdown || !seconds)
+      !fastest || !slowest || !seconds)
     return std::nullopt;
   measure::Timing timing;
   for (const json::Value &sample : *samples) {
@@ -229,7 +241,7 @@ std::optional<measure::Timing> timingFrom(const Message &message) {
     timing.samplesNs.push_back(*value);
   }
   timing.batch = *batch;
-  timing.disturbance = {*switches, *steal, *slowdown, *seconds};
+  timing.disturbance = {*switches, *steal, *fastest, *slowest, *seconds};
   return timing;
 }
 
