@@ -109,9 +109,10 @@ private:
           arith::IndexCastOp::create(f.b, f.loc, f.b.getIndexType(), length);
       keyLimit = f.min(f.max(index, f.constant(0)), keyLimit);
     }
-    offset = text("causal") == "bottom_right"
-                 ? Value(arith::SubIOp::create(f.b, f.loc, keyLimit, queryLimit))
-                 : f.constant(0);
+    // Without causality only ALiBi asks where a query stands: at the end.
+    offset = text("causal") == "top_left"
+                 ? f.constant(0)
+                 : Value(arith::SubIOp::create(f.b, f.loc, keyLimit, queryLimit));
     first = f.constant(0);
     last = keyLimit;
     if (!causal())

@@ -28,7 +28,7 @@ TEST(RandomGraph, AgreesWithTheOracle) {
   std::printf("seeds %llu to %llu\n", (unsigned long long)first,
               (unsigned long long)(first + count - 1));
   std::set<std::string> regions;
-  uint64_t attention = 0, failures = 0;
+  uint64_t attention = 0, refused = 0, failures = 0;
   for (uint64_t seed = first; seed < first + count && failures < 20; ++seed) {
     SCOPED_TRACE("AZULEJO_SEED=" + std::to_string(seed));
     Result<RandomGraph> drawn = makeRandomGraph(seed);
@@ -45,8 +45,14 @@ TEST(RandomGraph, AgreesWithTheOracle) {
     options.fuse = seed % 4 != 0;
     Result<std::unique_ptr<Subject>> subject =
         Subject::compile(drawn->graph, options);
+    if (!subject && subject.error().rule == "plan.dims") {
+      // A size that no tensor of a run carries: refused, as documented.
+      ++refused;
+      continue;
+    }
     if (!subject) {
-      ADD_FAILURE() << subject.error().str();
+      ADD_FAILURE() << subject.error().str() << "\n"
+                    << drawn->graph.canonical();
       ++failures;
       continue;
     }
@@ -70,9 +76,11 @@ TEST(RandomGraph, AgreesWithTheOracle) {
       ++failures;
     }
   }
-  std::printf("%llu graphs, %llu with attention, %zu distinct fused regions\n",
+  std::printf("%llu graphs, %llu with attention, %llu refused for a free "
+              "dimension, %zu distinct fused regions\n",
               (unsigned long long)count, (unsigned long long)attention,
-              regions.size());
+              (unsigned long long)refused, regions.size());
+  EXPECT_LE(refused * 10, count + 9);
   if (count >= 100) {
     EXPECT_GE(attention * 10, count * 3);
   }
