@@ -47,11 +47,10 @@ static Status giveJson(json::Value value, az_string **out) {
 static json::Array problemsOf(const std::vector<Error> &problems) {
   json::Array array;
   for (const Error &problem : problems)
-    array.push_back(
-        json::Object{{"code", errorCodeName(problem.code)},
-                     {"where", json::fixUTF8(problem.where)},
-                     {"message", json::fixUTF8(problem.message)},
-                     {"hint", json::fixUTF8(problem.hint)}});
+    array.push_back(json::Object{{"code", errorCodeName(problem.code)},
+                                 {"where", json::fixUTF8(problem.where)},
+                                 {"message", json::fixUTF8(problem.message)},
+                                 {"hint", json::fixUTF8(problem.hint)}});
   return array;
 }
 
@@ -107,12 +106,11 @@ az_status az_cache_verify(const az_compile_options *options, az_string **out,
         if (!out)
           return invalidCall("az_cache_verify", "json is null");
         cache::VerifyReport report = store.verify();
-        return giveJson(
-            json::Object{{"entries", report.entries},
-                         {"blobs", report.blobs},
-                         {"memory_only", store.stats().memoryOnly},
-                         {"problems", problemsOf(report.problems)}},
-            out);
+        return giveJson(json::Object{{"entries", report.entries},
+                                     {"blobs", report.blobs},
+                                     {"memory_only", store.stats().memoryOnly},
+                                     {"problems", problemsOf(report.problems)}},
+                        out);
       });
 }
 
@@ -135,14 +133,14 @@ az_status az_cache_export_file(const az_compile_options *options,
               return true;
             },
             [&](std::string_view part) -> Status {
-              file.write(part.data(), static_cast<std::streamsize>(part.size()));
+              file.write(part.data(),
+                         static_cast<std::streamsize>(part.size()));
               bytes += static_cast<int64_t>(part.size());
               return file ? Status()
                           : Status(fileError(path, "cannot write", errno));
             });
         file.close();
-        if (status &&
-            (!file || std::rename(partial.c_str(), path) != 0))
+        if (status && (!file || std::rename(partial.c_str(), path) != 0))
           status = fileError(path, "cannot write", errno);
         if (!status) {
           std::remove(partial.c_str());

@@ -31,9 +31,9 @@ struct KernelFacts {
   std::string phase;   ///< attention: "prefill" or "decode"
 
   double intensity() const {
-    return flops && bytes && *bytes > 0 ? static_cast<double>(*flops) /
-                                              static_cast<double>(*bytes)
-                                        : 0;
+    return flops && bytes && *bytes > 0
+               ? static_cast<double>(*flops) / static_cast<double>(*bytes)
+               : 0;
   }
 };
 
@@ -196,8 +196,8 @@ static std::string explainJson(const plan::Plan &plan, const Facts &facts,
       {"producer", json::fixUTF8(plan.producer)},
       {"dims", std::move(dimensions)},
       {"dim_ranges", std::move(ranges)},
-      {"rates", facts.target && facts.target->measured ? "measured"
-                                                       : "nominal"},
+      {"rates",
+       facts.target && facts.target->measured ? "measured" : "nominal"},
       {"kernels", std::move(kernels)},
       {"bytes", json::Object{{"unfused", jsonOf(facts.unfused)},
                              {"fused", jsonOf(facts.fused)},

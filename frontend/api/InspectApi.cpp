@@ -65,10 +65,9 @@ az_status az_analyse(const az_graph *graph, const az_device *device,
     made->analysis = std::move(analysis->kernels);
     made->target = device->target;
     made->pool = options->pool;
-    made->refusal =
-        makeError(ErrorCode::Unsupported, "az_executable_run",
-                  "an analysis holds no code", "run.analysis",
-                  "use az_compile to get an executable that runs");
+    made->refusal = makeError(ErrorCode::Unsupported, "az_executable_run",
+                              "an analysis holds no code", "run.analysis",
+                              "use az_compile to get an executable that runs");
     *executable = made.release();
     return {};
   });
@@ -93,10 +92,10 @@ static Result<HostTensor> copyOf(const az_tensor &tensor,
   for (int64_t size : copy.shape)
     if (size < 0 || __builtin_mul_overflow(elements, size, &elements))
       return badTensor(where, "a size is negative, or the product too large");
-  copy.strides = tensor.strides
-                     ? std::vector<int64_t>(tensor.strides,
-                                            tensor.strides + tensor.rank)
-                     : reference::denseStrides(copy.shape);
+  copy.strides =
+      tensor.strides
+          ? std::vector<int64_t>(tensor.strides, tensor.strides + tensor.rank)
+          : reference::denseStrides(copy.shape);
   for (size_t axis = 0; elements > 0 && axis < copy.shape.size(); ++axis) {
     int64_t reach = 0;
     int64_t &side = copy.strides[axis] < 0 ? low : high;
@@ -138,9 +137,10 @@ static json::Object reportOf(const reference::CheckReport &report,
       {"bound", numberOf(report.bound)}};
 }
 
-static Result<json::Object> checkOutputs(const graph::Graph &graph,
-                                         const std::map<std::string, int64_t> &dims,
-                                         const std::vector<HostTensor> &all) {
+static Result<json::Object>
+checkOutputs(const graph::Graph &graph,
+             const std::map<std::string, int64_t> &dims,
+             const std::vector<HostTensor> &all) {
   using reference::Mode;
   std::span<const HostTensor> inputs(all.data(), graph.inputs().size());
   Result<std::vector<HostTensor>> oracle =
@@ -163,9 +163,8 @@ static Result<json::Object> checkOutputs(const graph::Graph &graph,
     options.expectNan = true;
     options.precision =
         reference::narrowestFloat(graph, graph.outputs()[i].value);
-    reference::CheckReport report =
-        reference::check(all[inputs.size() + i], (*oracle)[i], (*plain)[i],
-                         options);
+    reference::CheckReport report = reference::check(
+        all[inputs.size() + i], (*oracle)[i], (*plain)[i], options);
     pass &= report.pass;
     outputs.push_back(reportOf(report, graph.outputs()[i].name));
   }
@@ -180,13 +179,11 @@ az_status az_graph_check(const az_graph *graph, const az_dim_value *dims,
       return invalidCall("az_graph_check", "an argument is null");
     const graph::Graph &value = graph->graph;
     if (count != value.inputs().size() + value.outputs().size())
-      return invalidCall("az_graph_check",
-                         "the graph has " +
-                             std::to_string(value.inputs().size()) +
-                             " inputs and " +
-                             std::to_string(value.outputs().size()) +
-                             " outputs, but " + std::to_string(count) +
-                             " tensors are given");
+      return invalidCall(
+          "az_graph_check",
+          "the graph has " + std::to_string(value.inputs().size()) +
+              " inputs and " + std::to_string(value.outputs().size()) +
+              " outputs, but " + std::to_string(count) + " tensors are given");
     if (count > 0 && tensors[0].size < sizeof(az_tensor))
       return invalidCall("az_graph_check", "az_tensor::size is too small");
     std::map<std::string, int64_t> values;
@@ -216,8 +213,7 @@ az_status az_graph_check(const az_graph *graph, const az_dim_value *dims,
       all.push_back(*std::move(copy));
     }
     Result<json::Object> report = checkOutputs(value, values, all);
-    return report ? giveJson(*std::move(report), out)
-                  : Status(report.error());
+    return report ? giveJson(*std::move(report), out) : Status(report.error());
   });
 }
 
@@ -233,8 +229,8 @@ az_status az_tensor_random(const az_tensor *tensor, uint64_t seed,
     if (!copy)
       return copy.error();
     std::mt19937_64 bits(seed);
-    int64_t limit = copy->dtype == DType::I8 ? std::min<int64_t>(int_max, 127)
-                                             : int_max;
+    int64_t limit =
+        copy->dtype == DType::I8 ? std::min<int64_t>(int_max, 127) : int_max;
     limit = std::min<int64_t>(limit, std::numeric_limits<int32_t>::max());
     for (int64_t i = 0, n = copy->elements(); i < n; ++i) {
       uint64_t draw = bits() >> 11;
@@ -243,8 +239,8 @@ az_status az_tensor_random(const az_tensor *tensor, uint64_t seed,
       else if (copy->dtype == DType::I1)
         copy->setFlatInt(i, static_cast<int64_t>(draw & 1));
       else
-        copy->setFlatInt(i, static_cast<int64_t>(
-                                draw % (static_cast<uint64_t>(limit) + 1)));
+        copy->setFlatInt(
+            i, static_cast<int64_t>(draw % (static_cast<uint64_t>(limit) + 1)));
     }
     if (!copy->bytes.empty())
       std::memcpy(tensor->data, copy->bytes.data(), copy->bytes.size());
@@ -292,8 +288,8 @@ az_status az_tensor_describe(const az_tensor *tensor, az_string **out,
   });
 }
 
-az_status az_device_measure(az_device *device, int32_t threads,
-                            az_string **out, az_error **error) {
+az_status az_device_measure(az_device *device, int32_t threads, az_string **out,
+                            az_error **error) {
   return guarded("az_device_measure", error, [&]() -> Status {
     if (!out)
       return invalidCall("az_device_measure", "json is null");

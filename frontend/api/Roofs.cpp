@@ -58,9 +58,9 @@ __attribute__((target("avx512f"))) static float fmaLoop512() {
   for (int i = 0; i < kChains; ++i)
     chain[i] = _mm512_set1_ps(static_cast<float>(i));
   for (int64_t step = 0; step < kSteps; ++step)
-AZULEJO_UNROLL
-    for (int i = 0; i < kChains; ++i)
-      chain[i] = _mm512_fmadd_ps(chain[i], factor, term);
+    AZULEJO_UNROLL
+  for (int i = 0; i < kChains; ++i)
+    chain[i] = _mm512_fmadd_ps(chain[i], factor, term);
   float lanes[16], sum = 0;
   for (int i = 0; i < kChains; ++i) {
     _mm512_storeu_ps(lanes, chain[i]);
@@ -75,9 +75,9 @@ __attribute__((target("avx2,fma"))) static float fmaLoop256() {
   for (int i = 0; i < kChains; ++i)
     chain[i] = _mm256_set1_ps(static_cast<float>(i));
   for (int64_t step = 0; step < kSteps; ++step)
-AZULEJO_UNROLL
-    for (int i = 0; i < kChains; ++i)
-      chain[i] = _mm256_fmadd_ps(chain[i], factor, term);
+    AZULEJO_UNROLL
+  for (int i = 0; i < kChains; ++i)
+    chain[i] = _mm256_fmadd_ps(chain[i], factor, term);
   float lanes[8], sum = 0;
   for (int i = 0; i < kChains; ++i) {
     _mm256_storeu_ps(lanes, chain[i]);

@@ -16,8 +16,7 @@ using namespace mlir;
 namespace azulejo::driver {
 
 static bool isHalf(Value value) {
-  DType dtype =
-      graphir::toOpset(cast<RankedTensorType>(value.getType())).dtype;
+  DType dtype = graphir::toOpset(cast<RankedTensorType>(value.getType())).dtype;
   return dtype == DType::F16 || dtype == DType::BF16;
 }
 
@@ -29,8 +28,7 @@ static api::KernelAnalysis analyseRegion(graphir::FusedOp region,
     auto attention = dyn_cast<graphir::AttentionOp>(op);
     if (!attention && !isa<graphir::MatmulOp>(op))
       continue;
-    analysis.matrixRate |=
-        isHalf(op.getOperand(0)) && isHalf(op.getOperand(1));
+    analysis.matrixRate |= isHalf(op.getOperand(0)) && isHalf(op.getOperand(1));
     if (!attention || analysis.queries)
       continue;
     int axis = attention.getLayout() == "bshd" ? 1 : 2;

@@ -43,17 +43,15 @@ int exitCodeOf(const Error &error) {
   }
 }
 
-Console::Console() : errIsTty(isatty(STDERR_FILENO) != 0) {
-  setColour("auto");
-}
+Console::Console() : errIsTty(isatty(STDERR_FILENO) != 0) { setColour("auto"); }
 
 void Console::setColour(const std::string &mode) {
   const char *noColour = std::getenv("NO_COLOR");
   const char *term = std::getenv("TERM");
-  bool wanted = !(noColour && *noColour) &&
-                !(term && std::strcmp(term, "dumb") == 0);
-  colourOut = mode == "always" ||
-              (mode == "auto" && wanted && isatty(STDOUT_FILENO));
+  bool wanted =
+      !(noColour && *noColour) && !(term && std::strcmp(term, "dumb") == 0);
+  colourOut =
+      mode == "always" || (mode == "auto" && wanted && isatty(STDOUT_FILENO));
   colourErr = mode == "always" || (mode == "auto" && wanted && errIsTty);
 }
 
@@ -112,7 +110,7 @@ static void onInterrupt(int signal) {
 }
 
 void catchInterrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = onInterrupt;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;

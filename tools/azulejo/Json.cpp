@@ -121,18 +121,16 @@ private:
     std::from_chars(from, to, into.number);
     if (auto [end, code] = std::from_chars(from, to, into.integral);
         code != std::errc() || end != to)
-      into.integral = std::fabs(into.number) < 9e18
-                          ? static_cast<int64_t>(into.number)
-                          : 0;
+      into.integral =
+          std::fabs(into.number) < 9e18 ? static_cast<int64_t>(into.number) : 0;
     return true;
   }
 
   bool hex4(uint32_t &into) {
     std::string_view digits = text.substr(at, 4);
-    auto [end, code] = std::from_chars(
-        digits.data(), digits.data() + digits.size(), into, 16);
-    if (digits.size() != 4 || code != std::errc() ||
-        end != digits.data() + 4)
+    auto [end, code] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), into, 16);
+    if (digits.size() != 4 || code != std::errc() || end != digits.data() + 4)
       return false;
     at += 4;
     return true;

@@ -32,13 +32,15 @@ void Options::flag(const char *flag, bool &into, const char *help) {
 
 void Options::real(const char *flag, double &into, double min, double max,
                    const char *help) {
-  app.add_option(flag, into, help)->check(CLI::Range(min, max))
+  app.add_option(flag, into, help)
+      ->check(CLI::Range(min, max))
       ->capture_default_str();
 }
 
 void Options::count(const char *flag, int64_t &into, int64_t min, int64_t max,
                     const char *help) {
-  app.add_option(flag, into, help)->check(CLI::Range(min, max))
+  app.add_option(flag, into, help)
+      ->check(CLI::Range(min, max))
       ->capture_default_str();
 }
 

@@ -29,7 +29,7 @@ Result<std::string> readFile(const std::string &path) {
     return fileError(path, "cannot read", errno);
   std::unique_ptr<std::FILE, int (*)(std::FILE *)> owner(
       isStdin ? nullptr : file, std::fclose);
-  struct stat info {};
+  struct stat info{};
   if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))
     return fileError(path, "cannot read", EISDIR);
   std::string bytes;
@@ -173,8 +173,7 @@ Result<Program> loadProgram(Console &console, const std::string &path,
   return Result<Program>(std::move(program));
 }
 
-Result<std::vector<DimValue>>
-parseDims(const std::vector<std::string> &texts) {
+Result<std::vector<DimValue>> parseDims(const std::vector<std::string> &texts) {
   std::vector<DimValue> dims;
   for (const std::string &text : texts) {
     size_t equals = text.find('=');
@@ -199,9 +198,8 @@ Result<Json> explained(const Executable &executable,
   return Json::parse(*text, "explain");
 }
 
-Result<std::vector<DimValue>>
-completeDims(const Executable &executable,
-             const std::vector<DimValue> &given) {
+Result<std::vector<DimValue>> completeDims(const Executable &executable,
+                                           const std::vector<DimValue> &given) {
   static constexpr int64_t kDefault = 128;
   Result<Json> facts = explained(executable, {});
   if (!facts)
@@ -223,8 +221,8 @@ completeDims(const Executable &executable,
       return makeError(ErrorCode::InvalidArgument, where,
                        "the graph has no such dimension", "run.dims",
                        names.empty() ? "it has none" : "it has " + names);
-    const Json &range =
-        (*facts)["dim_ranges"].items()[static_cast<size_t>(known - all.begin())];
+    const Json &range = (*facts)["dim_ranges"]
+                            .items()[static_cast<size_t>(known - all.begin())];
     if (dim.value < range["min"].integer() ||
         dim.value > range["max"].integer())
       return makeError(ErrorCode::InvalidArgument, where,
@@ -255,23 +253,21 @@ static Cell amountOf(const Json &value, const char *unit) {
 }
 
 void addKernels(Report &report, const Json &explanation) {
-  Table &table =
-      report.table("kernels", "", {"kernel", "family", "computes", "flops",
-                                   "bytes", "verdict", "schedule"});
+  Table &table = report.table("kernels", "",
+                              {"kernel", "family", "computes", "flops", "bytes",
+                               "verdict", "schedule"});
   for (const Json &kernel : explanation["kernels"].items())
-    table.rows.push_back({kernel["name"].text(), kernel["family"].text(),
-                          joined(kernel["ops"]),
-                          amountOf(kernel["flops"], "FLOP"),
-                          amountOf(kernel["bytes"], "B"),
-                          kernel["verdict"].text(),
-                          kernel["schedule"].text()});
+    table.rows.push_back(
+        {kernel["name"].text(), kernel["family"].text(), joined(kernel["ops"]),
+         amountOf(kernel["flops"], "FLOP"), amountOf(kernel["bytes"], "B"),
+         kernel["verdict"].text(), kernel["schedule"].text()});
 }
 
 void addNotes(Report &report, const Json &explanation) {
   if (explanation["notes"].items().empty())
     return;
-  Table &table = report.table("notes", "Not fused, and other remarks:",
-                              {"rule", "ops", "note"});
+  Table &table = report.table(
+      "notes", "Not fused, and other remarks:", {"rule", "ops", "note"});
   for (const Json &note : explanation["notes"].items())
     table.rows.push_back(
         {note["rule"].text(), joined(note["ops"]), note["text"].text()});

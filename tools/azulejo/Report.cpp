@@ -65,10 +65,10 @@ Cell Cell::amount(double value, const char *unit) {
 }
 
 Cell Cell::time(double us) {
-  std::string shown = us < 1      ? fmt::format("{:.0f} ns", us * 1e3)
-                      : us < 1e3  ? fmt::format("{:.2f} us", us)
-                      : us < 1e6  ? fmt::format("{:.3f} ms", us / 1e3)
-                                  : fmt::format("{:.3f} s", us / 1e6);
+  std::string shown = us < 1     ? fmt::format("{:.0f} ns", us * 1e3)
+                      : us < 1e3 ? fmt::format("{:.2f} us", us)
+                      : us < 1e6 ? fmt::format("{:.3f} ms", us / 1e3)
+                                 : fmt::format("{:.3f} s", us / 1e6);
   return number(shown, exact(us));
 }
 

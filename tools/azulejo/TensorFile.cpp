@@ -77,7 +77,8 @@ static std::string_view between(std::string_view text, std::string_view after,
   if (at == std::string_view::npos)
     return {};
   size_t from = text.find(open, at + after.size());
-  size_t to = from == std::string_view::npos ? from : text.find(close, from + 1);
+  size_t to =
+      from == std::string_view::npos ? from : text.find(close, from + 1);
   return to == std::string_view::npos ? std::string_view()
                                       : text.substr(from + 1, to - from - 1);
 }
@@ -103,8 +104,8 @@ static Result<Content> parseNpy(std::string_view file,
       continue;
     }
     int64_t size = 0;
-    auto [end, code] = std::from_chars(shape.data() + at,
-                                       shape.data() + shape.size(), size);
+    auto [end, code] =
+        std::from_chars(shape.data() + at, shape.data() + shape.size(), size);
     if (code != std::errc() || size < 0)
       return malformed(path, "the .npy header has no shape");
     content.shape.push_back(size);
@@ -117,8 +118,8 @@ static Result<Content> parseNpy(std::string_view file,
 static Result<Content> parseSafetensors(std::string_view file,
                                         const std::string &path,
                                         const std::string &name) {
-  uint64_t length = file.size() < 8 ? ~uint64_t{0}
-                                    : littleEndian(file.substr(0, 8));
+  uint64_t length =
+      file.size() < 8 ? ~uint64_t{0} : littleEndian(file.substr(0, 8));
   if (file.size() < 8 || length > file.size() - 8)
     return malformed(path, "the .safetensors header is cut off");
   Result<Json> header =
@@ -142,8 +143,8 @@ static Result<Content> parseSafetensors(std::string_view file,
           end = offsets.size() == 2 ? offsets[1].integer() : -1;
   if (begin < 0 || end < begin || static_cast<size_t>(end) > data.size())
     return malformed(path, "the tensor lies outside the file");
-  content.bytes = data.substr(static_cast<size_t>(begin),
-                              static_cast<size_t>(end - begin));
+  content.bytes =
+      data.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   return content;
 }
 
@@ -198,8 +199,7 @@ std::string npyOf(const Tensor &tensor) {
   std::string file("\x93NUMPY\x01\x00", 8);
   file += static_cast<char>(header.size() & 0xff);
   file += static_cast<char>(header.size() >> 8);
-  return file + header +
-         std::string(tensor.bytes.data(), tensor.bytes.size());
+  return file + header + std::string(tensor.bytes.data(), tensor.bytes.size());
 }
 
 } // namespace azulejo::cli

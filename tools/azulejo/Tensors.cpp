@@ -32,8 +32,8 @@ static Result<Tensor> makeTensor(const Executable &executable, size_t index,
       bytes = kMaxBytes + 1;
   if (bytes > budget)
     return makeError(ErrorCode::ResourceLimit, "binding '" + info->name + "'",
-                     "all tensors together need more than 32 GiB",
-                     "run.memory", "give smaller sizes with --dim");
+                     "all tensors together need more than 32 GiB", "run.memory",
+                     "give smaller sizes with --dim");
   budget -= bytes;
   return Tensor{info->name, info->isOutput, info->dtype, *std::move(shape),
                 AlignedBytes(static_cast<size_t>(bytes))};
@@ -75,8 +75,8 @@ static Status fill(Tensor &tensor, const std::string &path, uint64_t seed,
   }
   if (path.empty()) {
     TensorView view = tensor.view();
-    return detail::call(az_tensor_random,
-                        static_cast<const az_tensor *>(&view), seed, intMax);
+    return detail::call(az_tensor_random, static_cast<const az_tensor *>(&view),
+                        seed, intMax);
   }
   Result<std::string> bytes = readTensor(path, tensor);
   if (!bytes)

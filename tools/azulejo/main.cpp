@@ -28,8 +28,8 @@ struct Globals {
 
 static void declareGlobals(CLI::App &app, Globals &globals) {
   app.set_version_flag("--version", [] {
-    return std::string("azulejo ") + az_version() + " (build " +
-           az_build_id() + ")";
+    return std::string("azulejo ") + az_version() + " (build " + az_build_id() +
+           ")";
   });
   app.add_option("--format", globals.format, "How results are printed")
       ->check(CLI::IsMember({"table", "md", "csv", "json"}))
@@ -87,9 +87,8 @@ static int run(int argc, char **argv) {
                "azulejo");
   declareGlobals(app, globals);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App *, const CLI::Error &) {
-    return std::string();
-  });
+  app.failure_message(
+      [](const CLI::App *, const CLI::Error &) { return std::string(); });
   std::vector<std::unique_ptr<Verb>> verbs;
   for (const Row &row : kVerbs) {
     CLI::App *sub = app.add_subcommand(row.name, row.summary);
@@ -116,8 +115,8 @@ int main(int argc, char **argv) {
     return azulejo::cli::run(argc, argv);
   } catch (const std::exception &problem) {
     azulejo::cli::Console().error(azulejo::makeError(
-        azulejo::ErrorCode::Internal, "azulejo", problem.what(), "cli.exception",
-        "report it with the command line"));
+        azulejo::ErrorCode::Internal, "azulejo", problem.what(),
+        "cli.exception", "report it with the command line"));
     return azulejo::cli::kCompileError;
   }
 }

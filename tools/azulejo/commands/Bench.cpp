@@ -79,8 +79,13 @@ Status Bench::addContender(const std::string &name, Executable executable,
   Result<size_t> bytes = executable.workspaceSize(all, stream);
   if (!bytes)
     return bytes.error();
-  Contender contender{name, std::move(executable),
-                      std::make_unique<AlignedBytes>(*bytes), 0, 0, 1, {}};
+  Contender contender{name,
+                      std::move(executable),
+                      std::make_unique<AlignedBytes>(*bytes),
+                      0,
+                      0,
+                      1,
+                      {}};
   for (const Json &kernel : (*facts)["kernels"].items()) {
     contender.flops += kernel["flops"].real();
     contender.bytes += kernel["bytes"].real();
@@ -110,9 +115,8 @@ Status Bench::measure(Console &console, const Bindings &bindings,
   static constexpr size_t kMinSamples = 5, kMaxSamples = 1000000;
   double budget = minTime * static_cast<double>(contenders.size());
   Clock::time_point start = Clock::now();
-  for (size_t round = 0;
-       !interrupted() && round < kMaxSamples &&
-       (round < kMinSamples || secondsSince(start) < budget);
+  for (size_t round = 0; !interrupted() && round < kMaxSamples &&
+                         (round < kMinSamples || secondsSince(start) < budget);
        ++round) {
     for (Contender &c : contenders) {
       Clock::time_point begin = Clock::now();
@@ -149,10 +153,10 @@ Result<int> Bench::report(Console &console, const std::vector<DimValue> &all,
   report.fact("measured_memory_gbs", Cell::real(roofs["memory_gbs"].real(), 1));
   report.fact("measured_f32_gflops",
               Cell::real(roofs["f32_tflops"].real() * 1e3, 0));
-  Table &table = report.table(
-      "results", "",
-      {"program", "median_us", "p5_us", "p95_us", "noise", "samples",
-       "gflops", "gbs", "of_measured_peak", "bound", "speedup"});
+  Table &table = report.table("results", "",
+                              {"program", "median_us", "p5_us", "p95_us",
+                               "noise", "samples", "gflops", "gbs",
+                               "of_measured_peak", "bound", "speedup"});
   double slowest = 0;
   for (Contender &c : contenders) {
     std::sort(c.samples.begin(), c.samples.end());
@@ -163,15 +167,15 @@ Result<int> Bench::report(Console &console, const std::vector<DimValue> &all,
            high = quantile(c.samples, 0.95);
     double computeUs = c.flops / (roofs["f32_tflops"].real() * 1e6),
            memoryUs = c.bytes / (roofs["memory_gbs"].real() * 1e3);
-    table.rows.push_back(
-        {c.name, Cell::time(median), Cell::time(low), Cell::time(high),
-         Cell::share((high - low) / 2 / median),
-         Cell::count(static_cast<int64_t>(c.samples.size())),
-         Cell::real(c.flops / median / 1e3, 2),
-         Cell::real(c.bytes / median / 1e3, 2),
-         Cell::share(std::max(computeUs, memoryUs) / median),
-         computeUs >= memoryUs ? "compute" : "memory",
-         Cell::real(slowest / median, 2)});
+    table.rows.push_back({c.name, Cell::time(median), Cell::time(low),
+                          Cell::time(high),
+                          Cell::share((high - low) / 2 / median),
+                          Cell::count(static_cast<int64_t>(c.samples.size())),
+                          Cell::real(c.flops / median / 1e3, 2),
+                          Cell::real(c.bytes / median / 1e3, 2),
+                          Cell::share(std::max(computeUs, memoryUs) / median),
+                          computeUs >= memoryUs ? "compute" : "memory",
+                          Cell::real(slowest / median, 2)});
   }
   report.line("Above 100 %: the data stays in a cache, and the peak is the "
               "memory's.");
@@ -202,14 +206,13 @@ Result<int> Bench::run(Console &console) {
       completeDims(*program->executable, *given);
   if (!all)
     return all.error();
-  Result<Bindings> bindings =
-      makeBindings(*program->executable, *all, inputs,
-                   static_cast<uint64_t>(seed), stream);
+  Result<Bindings> bindings = makeBindings(*program->executable, *all, inputs,
+                                           static_cast<uint64_t>(seed), stream);
   if (!bindings)
     return bindings.error();
   std::string name = versus == "unfused" ? "fused" : input;
-  if (Status status = addContender(name, *std::move(program->executable), *all,
-                                   stream);
+  if (Status status =
+          addContender(name, *std::move(program->executable), *all, stream);
       !status)
     return status.error();
   if (versus == "unfused") {

@@ -15,10 +15,11 @@ static Error usage(std::string message, std::string hint) {
 
 /// "3 h", "12 d": how long ago, roughly.
 static Cell age(int64_t seconds) {
-  std::string text = seconds < 120      ? std::to_string(seconds) + " s"
-                     : seconds < 7200   ? std::to_string(seconds / 60) + " min"
-                     : seconds < 172800 ? std::to_string(seconds / 3600) + " h"
-                                        : std::to_string(seconds / 86400) + " d";
+  std::string text = seconds < 120    ? std::to_string(seconds) + " s"
+                     : seconds < 7200 ? std::to_string(seconds / 60) + " min"
+                     : seconds < 172800
+                         ? std::to_string(seconds / 3600) + " h"
+                         : std::to_string(seconds / 86400) + " d";
   Cell cell = Cell::count(seconds);
   cell.shown = text;
   return cell;
@@ -91,11 +92,10 @@ private:
     for (const Json &entry : (*facts)["entries"].items()) {
       Cell key(entry["key"].text());
       key.shown = key.shown.substr(0, 12); // enough to name it
-      table.rows.push_back({key, entry["kind"].text(), entry["device"].text(),
-                            entry["label"].text(),
-                            Cell::amount(entry["bytes"].real(), "B"),
-                            age(entry["age_seconds"].integer()),
-                            entry["summary"].text()});
+      table.rows.push_back(
+          {key, entry["kind"].text(), entry["device"].text(),
+           entry["label"].text(), Cell::amount(entry["bytes"].real(), "B"),
+           age(entry["age_seconds"].integer()), entry["summary"].text()});
     }
     return done(console, report);
   }
@@ -106,14 +106,14 @@ private:
     if (!entry)
       return entry.error();
     Report report;
-    for (const char *name : {"key", "kind", "device", "label", "layer",
-                             "summary"})
+    for (const char *name :
+         {"key", "kind", "device", "label", "layer", "summary"})
       report.fact(name, (*entry)[name].text());
     report.fact("bytes", Cell::amount((*entry)["bytes"].real(), "B"));
     report.fact("age_seconds", age((*entry)["age_seconds"].integer()));
     const Json &fields = (*entry)["fields"];
-    Table &table = report.table("fields", "What the key is made of:",
-                                {"field", "value"});
+    Table &table =
+        report.table("fields", "What the key is made of:", {"field", "value"});
     for (size_t i = 0; i < fields.items().size(); ++i)
       table.rows.push_back({fields.names()[i], fields.items()[i].text()});
     addTrials(report, (*entry)["payload"].text());
@@ -125,8 +125,8 @@ private:
     Result<Json> json = Json::parse(payload, "payload");
     if (!json || (*json)["trials"].items().empty())
       return;
-    Table &table = report.table("trials", "Trials:",
-                                {"median_us", "status", "schedule", "reason"});
+    Table &table = report.table(
+        "trials", "Trials:", {"median_us", "status", "schedule", "reason"});
     for (const Json &trial : (*json)["trials"].items())
       table.rows.push_back({Cell::time(trial["median_ns"].real() / 1e3),
                             trial["status"].text(), trial["schedule"].text(),
@@ -134,8 +134,7 @@ private:
   }
 
   Result<int> remove(Console &console) {
-    Status status =
-        detail::call(az_cache_remove, options(), argument.c_str());
+    Status status = detail::call(az_cache_remove, options(), argument.c_str());
     if (!status)
       return status.error();
     Report report;
@@ -146,8 +145,8 @@ private:
   static void addProblems(Report &report, const Json &problems) {
     if (problems.items().empty())
       return;
-    Table &table = report.table("problems", "Problems:",
-                                {"code", "where", "message", "hint"});
+    Table &table = report.table(
+        "problems", "Problems:", {"code", "where", "message", "hint"});
     for (const Json &problem : problems.items())
       table.rows.push_back({Cell(problem["code"].text(), Style::Bad),
                             problem["where"].text(), problem["message"].text(),
@@ -175,7 +174,8 @@ private:
     report.fact("directory", (*facts)["directory"].text());
     report.fact("mode", (*facts)["mode"].text());
     report.fact("read_only_layers", (*facts)["read_only_layers"].text());
-    report.fact("writes_to_disk", Cell::truth(!(*facts)["memory_only"].truth()));
+    report.fact("writes_to_disk",
+                Cell::truth(!(*facts)["memory_only"].truth()));
     struct Sum {
       int64_t entries = 0;
       double bytes = 0;

@@ -44,10 +44,10 @@ public:
 private:
   static void addDevices(Report &report, const Json &rows,
                          const Json &measured) {
-    Table &table = report.table(
-        "devices", "",
-        {"device", "label", "arch", "units", "l2_bytes", "smem_bytes",
-         "memory_gbs", "f32_tflops", "f16_tflops", "ridge_f16", "rates"});
+    Table &table = report.table("devices", "",
+                                {"device", "label", "arch", "units", "l2_bytes",
+                                 "smem_bytes", "memory_gbs", "f32_tflops",
+                                 "f16_tflops", "ridge_f16", "rates"});
     bool isHost = true; // the first row is this machine
     for (const Json &row : rows.items()) {
       bool fresh = isHost && !measured.isNull();
@@ -60,8 +60,8 @@ private:
           {row["name"].text(), row["label"].text(), row["arch"].text(),
            Cell::count(row["units"].integer()),
            Cell::amount(row["l2_bytes"].real(), "B"),
-           Cell::amount(row["smem_per_block"].real(), "B"),
-           Cell::real(gbs, 0), Cell::real(f32, 2), Cell::real(f16, 2),
+           Cell::amount(row["smem_per_block"].real(), "B"), Cell::real(gbs, 0),
+           Cell::real(f32, 2), Cell::real(f16, 2),
            Cell::real(gbs > 0 ? f16 * 1e3 / gbs : 0, 1),
            fresh || row["measured"].truth() ? "measured" : "nominal"});
       isHost = false;

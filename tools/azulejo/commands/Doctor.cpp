@@ -51,8 +51,8 @@ public:
 private:
   void add(std::string what, Verdict verdict, std::string found,
            std::string remedy = {}) {
-    findings.push_back({std::move(what), verdict, std::move(found),
-                        std::move(remedy)});
+    findings.push_back(
+        {std::move(what), verdict, std::move(found), std::move(remedy)});
   }
   void addError(std::string what, Verdict verdict, const Error &error) {
     add(std::move(what), verdict, error.message, error.hint);
@@ -196,8 +196,7 @@ private:
       if (dladdr(reinterpret_cast<const void *>(&az_version), &info) &&
           info.dli_fname)
         for (const char *step : {"", "/../bin", "/../libexec"})
-          places.push_back(folderOf(info.dli_fname) + step +
-                           "/azulejo-worker");
+          places.push_back(folderOf(info.dli_fname) + step + "/azulejo-worker");
     }
     for (const std::string &place : places)
       if (access(place.c_str(), X_OK) == 0)
@@ -232,7 +231,8 @@ private:
 
   static std::string findProgram(const std::string &name) {
     const char *path = std::getenv("PATH");
-    std::string folders = std::string(path ? path : "") + ":/usr/local/cuda/bin:";
+    std::string folders =
+        std::string(path ? path : "") + ":/usr/local/cuda/bin:";
     for (size_t at = 0; at < folders.size();) {
       size_t end = folders.find(':', at);
       std::string candidate = folders.substr(at, end - at) + "/" + name;

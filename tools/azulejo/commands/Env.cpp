@@ -22,10 +22,10 @@ public:
     Table &table =
         report.table("variables", "", {"variable", "value", "meaning"});
     for (const Json &row : rows->items())
-      table.rows.push_back({row["name"].text(),
-                            row["value"].isNull() ? Cell::none()
-                                                  : Cell(row["value"].text()),
-                            row["meaning"].text()});
+      table.rows.push_back(
+          {row["name"].text(),
+           row["value"].isNull() ? Cell::none() : Cell(row["value"].text()),
+           row["meaning"].text()});
     if (Status status = console.print(report); !status)
       return status.error();
     return kOk;

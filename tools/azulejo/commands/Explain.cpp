@@ -63,8 +63,8 @@ public:
     if (measure) {
       if (device->name() != "cpu")
         return makeError(ErrorCode::InvalidArgument, "--measure",
-                         device->name() + " is not this machine",
-                         "cli.measure", "use it with --device cpu");
+                         device->name() + " is not this machine", "cli.measure",
+                         "use it with --device cpu");
       console.progress("measuring this CPU ...");
       // The device is ours alone, so its rates may change.
       Result<std::string> rates = detail::callForText(
@@ -108,11 +108,11 @@ private:
   }
 
   static void addKernelTable(Report &report, const Json &facts) {
-    Table &table = report.table(
-        "kernels", "",
-        {"kernel", "family", "computes", "flops", "unfused_bytes",
-         "fused_bytes", "flop_per_byte", "ridge", "verdict", "floor_us",
-         "phase"});
+    Table &table =
+        report.table("kernels", "",
+                     {"kernel", "family", "computes", "flops", "unfused_bytes",
+                      "fused_bytes", "flop_per_byte", "ridge", "verdict",
+                      "floor_us", "phase"});
     for (const Json &kernel : facts["kernels"].items()) {
       const std::string &phase = kernel["attention"]["phase"].text();
       table.rows.push_back(
@@ -136,9 +136,9 @@ private:
     table.rows.push_back(
         {amountOf(bytes["unfused"], "B"), amountOf(bytes["fused"], "B"),
          amountOf(bytes["lower_bound"], "B"),
-         known ? Cell::share(1 - bytes["fused"].real() /
-                                     bytes["unfused"].real())
-               : Cell::none()});
+         known
+             ? Cell::share(1 - bytes["fused"].real() / bytes["unfused"].real())
+             : Cell::none()});
   }
 
   /// The first attention's traffic at several lengths: unfused it grows with

@@ -42,13 +42,13 @@ public:
         completeDims(*program->executable, *given);
     if (!all)
       return all.error();
-    Result<Bindings> bindings = makeBindings(
-        *program->executable, *all, inputs, static_cast<uint64_t>(seed),
-        stream);
+    Result<Bindings> bindings =
+        makeBindings(*program->executable, *all, inputs,
+                     static_cast<uint64_t>(seed), stream);
     if (!bindings)
       return bindings.error();
-    if (Status status = program->executable->run(stream, bindings->views,
-                                                 bindings->work());
+    if (Status status =
+            program->executable->run(stream, bindings->views, bindings->work());
         !status)
       return status.error();
     if (Status status = save(console, *bindings); !status)
@@ -114,9 +114,9 @@ private:
   }
 
   static Status addOutputs(Report &report, const Bindings &bindings) {
-    Table &table = report.table("outputs", "",
-                                {"output", "dtype", "shape", "min", "max",
-                                 "mean", "nan", "inf"});
+    Table &table = report.table(
+        "outputs", "",
+        {"output", "dtype", "shape", "min", "max", "mean", "nan", "inf"});
     for (const Tensor &tensor : bindings.tensors) {
       if (!tensor.isOutput)
         continue;
@@ -153,14 +153,13 @@ private:
   }
 
   static void addChecks(Report &report, const Json &result) {
-    report.fact("check", Cell(result["pass"].truth() ? "pass" : "fail",
-                              result["pass"].truth() ? Style::Good
-                                                     : Style::Bad));
-    Table &table =
-        report.table("checks", "Against the float64 reference:",
-                     {"output", "result", "max_abs", "max_rel", "max_ulp",
-                      "relative_norm", "plain_relative_norm", "first_bad",
-                      "reason"});
+    report.fact("check",
+                Cell(result["pass"].truth() ? "pass" : "fail",
+                     result["pass"].truth() ? Style::Good : Style::Bad));
+    Table &table = report.table("checks", "Against the float64 reference:",
+                                {"output", "result", "max_abs", "max_rel",
+                                 "max_ulp", "relative_norm",
+                                 "plain_relative_norm", "first_bad", "reason"});
     for (const Json &output : result["outputs"].items()) {
       bool pass = output["pass"].truth();
       std::string index;

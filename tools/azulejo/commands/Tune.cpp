@@ -49,8 +49,7 @@ public:
 
   Result<int> run(Console &console) override {
     catchInterrupts();
-    Result<ThreadPool> pool =
-        ThreadPool::create(static_cast<int32_t>(threads));
+    Result<ThreadPool> pool = ThreadPool::create(static_cast<int32_t>(threads));
     if (!pool)
       return pool.error();
     CompileOptions options = flags.options(console);
@@ -68,9 +67,9 @@ public:
       return graph.error();
     auto start = std::chrono::steady_clock::now();
     Result<Executable> executable = compile(*graph, *device, options);
-    double seconds = std::chrono::duration<double>(
-                         std::chrono::steady_clock::now() - start)
-                         .count();
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
     console.endProgress();
     if (!executable)
       return executable.error();
@@ -138,10 +137,10 @@ private:
   static void addBest(Report &report,
                       std::map<std::string, std::vector<Candidate>> &byKernel,
                       const Json &roofs) {
-    Table &table = report.table(
-        "best", "The ten fastest schedules of each kernel:",
-        {"kernel", "rank", "median_us", "of_best", "gflops", "gbs",
-         "of_measured_peak", "schedule"});
+    Table &table =
+        report.table("best", "The ten fastest schedules of each kernel:",
+                     {"kernel", "rank", "median_us", "of_best", "gflops", "gbs",
+                      "of_measured_peak", "schedule"});
     for (auto &[kernel, candidates] : byKernel) {
       std::erase_if(candidates, [](const Candidate &c) { return !c.good(); });
       std::stable_sort(
@@ -149,13 +148,12 @@ private:
           [](const Candidate &a, const Candidate &b) { return a.us < b.us; });
       for (size_t i = 0; i < std::min(candidates.size(), kShown); ++i) {
         const Candidate &c = candidates[i];
-        double floorUs =
-            std::max(c.flops / (roofs["f32_tflops"].real() * 1e6),
-                     c.bytes / (roofs["memory_gbs"].real() * 1e3));
+        double floorUs = std::max(c.flops / (roofs["f32_tflops"].real() * 1e6),
+                                  c.bytes / (roofs["memory_gbs"].real() * 1e3));
         bool known = c.flops > 0 || c.bytes > 0;
         table.rows.push_back(
-            {kernel, Cell::count(static_cast<int64_t>(i + 1)),
-             Cell::time(c.us), Cell::share(candidates[0].us / c.us),
+            {kernel, Cell::count(static_cast<int64_t>(i + 1)), Cell::time(c.us),
+             Cell::share(candidates[0].us / c.us),
              known ? Cell::real(c.flops / c.us / 1e3, 2) : Cell::none(),
              known ? Cell::real(c.bytes / c.us / 1e3, 2) : Cell::none(),
              known ? Cell::share(floorUs / c.us) : Cell::none(), c.schedule});
