@@ -1,0 +1,61 @@
+//===- CudaDriver.h - as much of the CUDA driver as tests need ---*- C++ -*-===//
+//
+// libcuda.so.1 by dlopen, so that a test program starts on any machine and can
+// say why it does nothing there.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_TESTS_GPU_CUDADRIVER_H
+#define AZULEJO_TESTS_GPU_CUDADRIVER_H
+
+#include "azulejo/Error.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace azulejo::gputest {
+
+using DevicePointer = unsigned long long;
+
+class CudaDriver {
+public:
+  /// The first device's primary context, current on this thread. Fails with
+  /// DriverEnv where there is no driver or no device.
+  static Result<std::unique_ptr<CudaDriver>> open();
+  ~CudaDriver();
+
+  const std::string &deviceName() const { return name; }
+  /// Compute capability, 90 for 9.0.
+  int capability() const { return major * 10 + minor; }
+
+  Result<DevicePointer> allocate(size_t bytes);
+  void free(DevicePointer pointer);
+  Status upload(DevicePointer to, const void *from, size_t bytes);
+  Status download(void *to, DevicePointer from, size_t bytes);
+  Status synchronize();
+
+  /// A function of a cubin or of PTX text; the module lives as long as *this.
+  Result<void *> load(const std::string &image, const std::string &entry);
+  Status launch(void *function, int64_t blocks, int64_t threads,
+                std::vector<int64_t> &args);
+  /// Milliseconds of `count` launches, back to back.
+  Result<float> time(void *function, int64_t blocks, int64_t threads,
+                     std::vector<int64_t> &args, int count);
+
+private:
+  CudaDriver() = default;
+  Status check(int code, const std::string &what);
+
+  struct Api;
+  std::unique_ptr<Api> api;
+  std::vector<void *> modules;
+  std::string name;
+  int device = 0, major = 0, minor = 0;
+};
+
+} // namespace azulejo::gputest
+
+#endif // AZULEJO_TESTS_GPU_CUDADRIVER_H
