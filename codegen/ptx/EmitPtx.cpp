@@ -4,7 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/Ptx.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -23,7 +27,8 @@ struct EmitPtxPass : impl::EmitPtxPassBase<EmitPtxPass> {
   using EmitPtxPassBase::EmitPtxPassBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<LLVM::LLVMDialect>();
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                    LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect>();
     registerPtxTranslation(registry);
   }
 

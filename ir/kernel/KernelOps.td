@@ -115,8 +115,8 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments,
                        Optional<I1>:$predicate, TypeAttr:$storage,
                        I64Attr:$alignment);
   let assemblyFormat = [{
-    $values `,` $storage `,` $base `[` $offset `]` (`if` $predicate^)? `align`
-    $alignment attr-dict `:` type($values)
+    $storage `,` $base `[` $offset `]` (`if` $predicate^)? `align` $alignment
+    `,` $values attr-dict `:` type($values)
   }];
   let hasVerifier = 1;
 }

@@ -32,12 +32,12 @@
 // CHECK: kernel.barrier
 // CHECK-COUNT-8: kernel.shared_load %[[ARRAY]]
 // Both outputs; what depends on the row alone is computed once per row.
-// CHECK: kernel.store {{.*}}, bf16, %[[H]][{{.*}}] align 16
-// CHECK: kernel.store {{.*}}, bf16, %[[H]][{{.*}}] align 2
+// CHECK: kernel.store bf16, %[[H]][{{.*}}] align 16,
+// CHECK: kernel.store bf16, %[[H]][{{.*}}] align 2,
 // CHECK: math.rsqrt
 // CHECK: scf.for
 // CHECK: kernel.load bf16, %[[W]][{{.*}}] align 16 -> f32, f32, f32, f32, f32, f32, f32, f32
-// CHECK: kernel.store {{.*}}, bf16, %[[Y]][{{.*}}] align 16
+// CHECK: kernel.store bf16, %[[Y]][{{.*}}] align 16,
 // CHECK: } else {
 // CHECK-NOT: align 16
 // CHECK: kernel.warp_reduce "sum"

@@ -1,0 +1,46 @@
+// RUN: azulejo-opt %s -split-input-file -verify-diagnostics -azulejo-kernel-to-ptx=target=sm_80
+// RUN: not azulejo-opt %s -split-input-file -azulejo-kernel-to-ptx=target=cpu-avx2 2>&1 | FileCheck %s
+// What has no instruction sequence is refused before the backend sees it.
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+
+// CHECK: is no GPU
+// expected-error@below {{error Unsupported: kernel 'function'}}
+module {
+kernel.func @function threads(32) {
+^bb0(%p: i64):
+  %c0 = arith.constant 0 : i64
+  %x = kernel.load f32, %p[%c0] align 4 -> f32
+  // expected-error@below {{has no instruction sequence for GPUs yet}}
+  %y = math.erf %x : f32
+  kernel.store f32, %p[%c0] align 4, %y : f32
+}
+}
+
+// -----
+
+// expected-error@below {{error Unsupported: kernel 'narrow'}}
+module {
+kernel.func @narrow threads(32) {
+^bb0(%p: i64):
+  %c0 = arith.constant 0 : i64
+  %x = kernel.load f32, %p[%c0] align 4 -> f32
+  // expected-error@below {{uses a float type that has no GPU conversion yet}}
+  %n = arith.truncf %x : f32 to f8E4M3FN
+  %y = arith.extf %n : f8E4M3FN to f32
+  kernel.store f32, %p[%c0] align 4, %y : f32
+}
+}
+
+// -----
+
+// expected-error@below {{error ResourceLimit: kernel 'hungry': needs 262144 bytes of shared memory}}
+module {
+kernel.func @hungry threads(32) {
+  %array = kernel.shared_alloc : <f32, 65536>
+}
+}
+
+// -----
+
+// expected-error@below {{expected one kernel, found 0}}
+module {}
