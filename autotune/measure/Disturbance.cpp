@@ -44,9 +44,9 @@ static int64_t stealTicks() {
   if (!file)
     return 0;
   long long user, nice, system, idle, wait, irq, softIrq, steal = 0;
-  int read = std::fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld",
-                         &user, &nice, &system, &idle, &wait, &irq, &softIrq,
-                         &steal);
+  int read =
+      std::fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &user,
+                  &nice, &system, &idle, &wait, &irq, &softIrq, &steal);
   std::fclose(file);
   return read == 8 ? steal : 0;
 }
@@ -65,9 +65,14 @@ Disturbance DisturbanceProbe::read() const {
   Disturbance result;
   result.involuntarySwitches = involuntarySwitches() - startSwitches;
   result.stealTicks = stealTicks() - startSteal;
-  result.slowdown = fastest > 0 ? slowest / fastest : 1;
+  result.fastestNs = fastest;
+  result.slowestNs = slowest;
   result.seconds = static_cast<double>(nowNs() - startNs) * 1e-9;
   return result;
+}
+
+double Disturbance::slowdown() const {
+  return fastestNs > 0 ? slowestNs / fastestNs : 1;
 }
 
 bool Disturbance::isDisturbed() const {
@@ -75,7 +80,7 @@ bool Disturbance::isDisturbed() const {
   double watched = std::max(seconds, 0.2);
   return static_cast<double>(involuntarySwitches) > 20 * watched ||
          static_cast<double>(stealTicks) * 0.01 > 0.02 * watched + 0.01 ||
-         slowdown > 1.1;
+         slowdown() > 1.1;
 }
 
 std::string Disturbance::str() const {
@@ -84,14 +89,17 @@ std::string Disturbance::str() const {
                 "%lld involuntary switches, %lld steal ticks, calibration "
                 "%.2fx in %.2f s",
                 static_cast<long long>(involuntarySwitches),
-                static_cast<long long>(stealTicks), slowdown, seconds);
+                static_cast<long long>(stealTicks), slowdown(), seconds);
   return text;
 }
 
 void Disturbance::merge(const Disturbance &other) {
   involuntarySwitches += other.involuntarySwitches;
   stealTicks += other.stealTicks;
-  slowdown = std::max(slowdown, other.slowdown);
+  if (other.fastestNs > 0)
+    fastestNs =
+        fastestNs > 0 ? std::min(fastestNs, other.fastestNs) : other.fastestNs;
+  slowestNs = std::max(slowestNs, other.slowestNs);
   seconds += other.seconds;
 }
 

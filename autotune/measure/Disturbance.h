@@ -1,4 +1,4 @@
-//===- Disturbance.h - was the machine ours while we measured? ---*- C++ -*-===//
+//===- Disturbance.h - was the machine ours while we measured? --*- C++ -*-===//
 //
 // Three witnesses, none of which needs rights: involuntary context switches of
 // this process, steal time of the virtual machine, and a fixed loop whose time
@@ -22,15 +22,18 @@ double calibrationNs();
 
 struct Disturbance {
   int64_t involuntarySwitches = 0;
-  int64_t stealTicks = 0; ///< of 10 ms, all CPUs together
-  /// Slowest calibration over fastest.
-  double slowdown = 1;
-  double seconds = 0; ///< how long was watched
+  int64_t stealTicks = 0;              ///< of 10 ms, all CPUs together
+  double fastestNs = 0, slowestNs = 0; ///< of the calibration loop
+  double seconds = 0;                  ///< how long was watched
 
+  /// Slowest calibration over fastest.
+  double slowdown() const;
   /// More than 20 switches a second, more than 2 % stolen, or 10 % slower.
   bool isDisturbed() const;
   /// "35 involuntary switches, 2 steal ticks, calibration 1.12x in 0.8 s"
   std::string str() const;
+  /// As if both had been watched by one probe; a clock that goes down from one
+  /// to the other shows.
   void merge(const Disturbance &other);
 };
 

@@ -10,7 +10,8 @@
 
 namespace azulejo::measure {
 
-Result<GuardedBuffer> GuardedBuffer::make(int64_t bytes, int64_t redzoneBytes) {
+Result<GuardedBuffer> GuardedBuffer::make(int64_t bytes, int64_t redzoneBytes,
+                                          unsigned char pattern) {
   int64_t redzone = (redzoneBytes + 63) / 64 * 64;
   int64_t total = 0;
   GuardedBuffer buffer;
@@ -26,9 +27,10 @@ Result<GuardedBuffer> GuardedBuffer::make(int64_t bytes, int64_t redzoneBytes) {
   buffer.mappedBytes = total;
   buffer.size = bytes;
   buffer.redzone = redzone;
+  buffer.pattern = pattern;
   buffer.start = buffer.mapping + redzone;
-  std::memset(buffer.mapping, kPoison, static_cast<size_t>(redzone));
-  std::memset(buffer.start + bytes, kPoison, static_cast<size_t>(redzone));
+  std::memset(buffer.mapping, pattern, static_cast<size_t>(redzone));
+  std::memset(buffer.start + bytes, pattern, static_cast<size_t>(redzone));
   return buffer;
 }
 
@@ -42,6 +44,7 @@ GuardedBuffer &GuardedBuffer::operator=(GuardedBuffer &&other) noexcept {
   std::swap(mappedBytes, other.mappedBytes);
   std::swap(size, other.size);
   std::swap(redzone, other.redzone);
+  std::swap(pattern, other.pattern);
   return *this;
 }
 
@@ -59,21 +62,21 @@ std::optional<int64_t> GuardedBuffer::takeDamage() {
   // much faster than a loop over bytes.
   auto intact = [&](const char *zone) {
     return redzone == 0 ||
-           (static_cast<unsigned char>(zone[0]) == kPoison &&
+           (static_cast<unsigned char>(zone[0]) == pattern &&
             std::memcmp(zone, zone + 1, static_cast<size_t>(redzone - 1)) == 0);
   };
   std::optional<int64_t> found;
   if (!intact(start + size))
     for (int64_t i = 0; i < redzone && !found; ++i)
-      if (static_cast<unsigned char>(start[size + i]) != kPoison)
+      if (static_cast<unsigned char>(start[size + i]) != pattern)
         found = size + i;
   if (!found && !intact(mapping))
     for (int64_t i = redzone - 1; i >= 0 && !found; --i)
-      if (static_cast<unsigned char>(mapping[i]) != kPoison)
+      if (static_cast<unsigned char>(mapping[i]) != pattern)
         found = i - redzone;
   if (found) {
-    std::memset(mapping, kPoison, static_cast<size_t>(redzone));
-    std::memset(start + size, kPoison, static_cast<size_t>(redzone));
+    std::memset(mapping, pattern, static_cast<size_t>(redzone));
+    std::memset(start + size, pattern, static_cast<size_t>(redzone));
   }
   return found;
 }

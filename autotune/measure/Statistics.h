@@ -1,4 +1,4 @@
-//===- Statistics.h - what a handful of samples says -------------*- C++ -*-===//
+//===- Statistics.h - what a handful of samples says ------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -10,8 +10,7 @@ Result<TensorSet> TensorSet::make(const plan::Plan &plan,
                                   std::span<const int64_t> dims,
                                   int64_t redzoneBytes) {
   TensorSet set;
-  set.inputs =
-      static_cast<size_t>(plan.countOf(plan::BufferKind::Input));
+  set.inputs = static_cast<size_t>(plan.countOf(plan::BufferKind::Input));
   for (const plan::Buffer &buffer : plan.buffers) {
     if (buffer.kind == plan::BufferKind::Workspace)
       continue;
@@ -26,7 +25,9 @@ Result<TensorSet> TensorSet::make(const plan::Plan &plan,
                          "it has no size for these dimensions");
       shape.push_back(value);
     }
-    Result<GuardedBuffer> memory = GuardedBuffer::make(bytes, redzoneBytes);
+    Result<GuardedBuffer> memory = GuardedBuffer::make(
+        bytes, redzoneBytes,
+        buffer.kind == plan::BufferKind::Input ? kPoison : kWrittenRedzone);
     if (!memory)
       return memory.error();
     set.buffers.push_back(std::move(*memory));
@@ -62,12 +63,11 @@ std::optional<std::string> TensorSet::takeDamage() {
       continue;
     std::string name = i < inputs ? "input " + std::to_string(i)
                                   : "output " + std::to_string(i - inputs);
-    found = *damage < 0
-                ? name + ": written " + std::to_string(-*damage) +
-                      " bytes before the start"
-                : name + ": written " +
-                      std::to_string(*damage - buffers[i].bytes()) +
-                      " bytes past the end";
+    found = *damage < 0 ? name + ": written " + std::to_string(-*damage) +
+                              " bytes before the start"
+                        : name + ": written " +
+                              std::to_string(*damage - buffers[i].bytes()) +
+                              " bytes past the end";
   }
   return found;
 }
@@ -86,7 +86,7 @@ Result<GuardedBuffer> makeWorkspace(const runtime::Executable &executable,
   Result<int64_t> bytes = executable.workspaceBytes(dims, queue);
   if (!bytes)
     return bytes.error();
-  return GuardedBuffer::make(*bytes, redzoneBytes);
+  return GuardedBuffer::make(*bytes, redzoneBytes, kWrittenRedzone);
 }
 
 } // namespace azulejo::measure

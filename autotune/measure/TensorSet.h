@@ -1,4 +1,4 @@
-//===- TensorSet.h - the tensors of one run, guarded -------------*- C++ -*-===//
+//===- TensorSet.h - the tensors of one run, guarded ------------*- C++ -*-===//
 //
 // One buffer per binding of an executable, for given sizes of its dimensions.
 // Never the user's memory: an in-place kernel that is run a hundred times

@@ -17,8 +17,7 @@ int64_t coldCopies(int64_t bytes, int64_t cacheBytes) {
 }
 
 static Error redzoneError(const std::string &damage) {
-  return makeError(ErrorCode::CandidateWrong, "timing", damage,
-                   "redzone");
+  return makeError(ErrorCode::CandidateWrong, "timing", damage, "redzone");
 }
 
 Result<Timing> timeRuns(const runtime::Executable &executable,
@@ -46,8 +45,8 @@ Result<Timing> timeRuns(const runtime::Executable &executable,
   if (Status status = runOnce(); !status)
     return status.error();
   int64_t one = std::max<int64_t>(nowNs() - begin, 1);
-  timing.batch = std::clamp<int64_t>(
-      (options.minBatchNs + one - 1) / one, 1, 100'000);
+  timing.batch =
+      std::clamp<int64_t>((options.minBatchNs + one - 1) / one, 1, 100'000);
   while (static_cast<int64_t>(timing.samplesNs.size()) < options.samples) {
     begin = nowNs();
     for (int64_t i = 0; i < timing.batch; ++i)

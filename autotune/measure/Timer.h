@@ -1,6 +1,6 @@
-//===- Timer.h - timing one executable ---------------------------*- C++ -*-===//
+//===- Timer.h - timing one executable --------------------------*- C++ -*-===//
 //
-// A sample is one batch of runs, at least 50 us long, divided by its length.
+// A sample is one batch of runs, at least 100 us long, divided by its length.
 // Caches are cold by default: a batch walks over copies of the tensors that
 // together are larger than the caches, so nothing needs to be flushed inside
 // or between timed regions and no candidate gains from what another left.
@@ -20,7 +20,7 @@ namespace azulejo::measure {
 
 struct TimeOptions {
   int64_t samples = 5;
-  int64_t minBatchNs = 50'000;
+  int64_t minBatchNs = 100'000;
   /// No further sample is begun after this; one always is.
   double maxSeconds = 2;
 };

@@ -1,4 +1,4 @@
-//===- Candidates.h - which schedules are worth measuring --------*- C++ -*-===//
+//===- Candidates.h - which schedules are worth measuring -------*- C++ -*-===//
 //
 // A space may hold thousands of legal schedules; dozens are measured. The
 // analytic cost only orders them, and it is often wrong about a knob, so the
@@ -30,9 +30,10 @@ pickCandidates(const schedule::KnobSpace &space,
 
 /// Legal schedules one step of one knob away from `center`, in table order of
 /// the knobs, none of `tried` (by Schedule::str()) among them.
-std::vector<schedule::Schedule>
-neighbours(const schedule::KnobSpace &space, const schedule::Schedule &center,
-           const std::set<std::string> &tried, size_t count);
+std::vector<schedule::Schedule> neighbours(const schedule::KnobSpace &space,
+                                           const schedule::Schedule &center,
+                                           const std::set<std::string> &tried,
+                                           size_t count);
 
 /// Names of the knobs that take more than one value among the schedules.
 std::vector<std::string>

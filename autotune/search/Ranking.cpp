@@ -28,9 +28,8 @@ size_t chooseBest(const std::vector<Measured> &measured) {
     const Measured &other = measured[i];
     double ratio = other.medianNs / std::max(best.medianNs, 1e-9);
     // Wide intervals must not let a clearly slower one win.
-    bool ties = ratio <= 1 + kTieFraction ||
-                (ratio <= 1 + 2 * kTieFraction &&
-                 other.ciLowNs <= best.ciHighNs);
+    bool ties = ratio <= 1 + kTieFraction || (ratio <= 1 + 2 * kTieFraction &&
+                                              other.ciLowNs <= best.ciHighNs);
     if (ties && isSimpler(other.schedule, measured[winner].schedule))
       winner = i;
   }
@@ -50,9 +49,8 @@ std::vector<size_t> survivors(const std::vector<Measured> &measured,
   size_t most = std::max(half, order.size() * 3 / 4);
   size_t keep = 0;
   while (keep < order.size() &&
-         (keep < half ||
-          (keep < most &&
-           measured[order[keep]].ciLowNs <= measured[order[0]].ciHighNs)))
+         (keep < half || (keep < most && measured[order[keep]].ciLowNs <=
+                                             measured[order[0]].ciHighNs)))
     ++keep;
   order.resize(keep);
   return order;

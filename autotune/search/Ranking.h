@@ -1,4 +1,4 @@
-//===- Ranking.h - what measurements say about candidates --------*- C++ -*-===//
+//===- Ranking.h - what measurements say about candidates -------*- C++ -*-===//
 //
 // Successive halving: everybody is timed a little, the better half a little
 // more, until few are left, which are timed well. A candidate whose interval

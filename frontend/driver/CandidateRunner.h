@@ -1,4 +1,4 @@
-//===- CandidateRunner.h - compile, verify and time candidates ---*- C++ -*-===//
+//===- CandidateRunner.h - compile, verify and time candidates --*- C++ -*-===//
 //
 // What is done with one candidate of a region, behind an interface with two
 // implementations: LocalRunner does it in this process, WorkerClient

@@ -177,8 +177,8 @@ Status LocalRunner::open(const std::string &region) {
     if (!inputs)
       return inputs.error();
     one.inputs = std::move(*inputs);
-    auto oracle = reference::evaluate(graph, sizes, one.inputs,
-                                      reference::Mode::Oracle);
+    auto oracle =
+        reference::evaluate(graph, sizes, one.inputs, reference::Mode::Oracle);
     auto plain =
         reference::evaluate(graph, sizes, one.inputs, reference::Mode::Plain);
     if (!oracle)
@@ -273,13 +273,13 @@ Result<Verdict> LocalRunner::verify(const KernelCode &code) {
     elements += static_cast<double>((*first)[i].elements());
   }
   if (opened->unfused.size() == first->size()) {
-    double depth = opened->facts.flopsAt(opened->facts.tuned) /
-                   std::max(elements, 1.0);
+    double depth =
+        opened->facts.flopsAt(opened->facts.tuned) / std::max(elements, 1.0);
     for (size_t i = 0; i < first->size(); ++i) {
       DType narrowest =
           reference::narrowestFloat(graph, graph.outputs()[i].value);
-      if (auto what = disagreement((*first)[i], opened->unfused[i], narrowest,
-                                   depth))
+      if (auto what =
+              disagreement((*first)[i], opened->unfused[i], narrowest, depth))
         return wrong("output " + std::to_string(i) + ": " + *what, "unfused");
     }
     verdict.full = true;

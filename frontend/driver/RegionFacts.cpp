@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace azulejo::driver {
 
-// One run shall take less than 100 ms and its tensors less than 256 MiB: the
+// One run shall take less than 100 ms and its tensors less than 128 MiB: the
 // worker holds several copies of them beside the unfused plan's.
 static constexpr double kLongestRunSeconds = 0.1;
-static constexpr double kMostBytes = 256.0 * 1024 * 1024;
+static constexpr double kMostBytes = 128.0 * 1024 * 1024;
 // What the oracle evaluates in about a second.
 static constexpr double kOracleFlops = 1e8;
 

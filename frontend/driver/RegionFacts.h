@@ -1,4 +1,4 @@
-//===- RegionFacts.h - what tuning needs to know of a region -----*- C++ -*-===//
+//===- RegionFacts.h - what tuning needs to know of a region ----*- C++ -*-===//
 //
 // A region is tuned at one size of its symbolic dimensions: the geometric
 // middle of each range, as a power of two, made smaller until one run is short

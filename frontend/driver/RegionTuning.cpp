@@ -6,6 +6,7 @@
 
 #include "autotune/search/Candidates.h"
 #include "autotune/search/Ranking.h"
+#include "frontend/driver/TuningRecords.h"
 
 #include <numeric>
 #include <thread>
@@ -19,15 +20,16 @@ static constexpr double kCompiled = 0.45, kVerified = 0.6, kTimed = 0.75,
                         kNeighboursCompiled = 0.85, kNeighboursVerified = 0.9,
                         kAll = 0.98;
 static constexpr size_t kFinalists = 4;
-static constexpr size_t kFinalSamples = 25;
+static constexpr size_t kFinalSamples = 40;
 
 RegionTuning::RegionTuning(const target::TargetDesc &target,
                            const api::CompileRequest &request,
                            const TunerOptions &options, cache::Store &store,
                            const std::string &region,
-                           const RegionSchedules &schedules, TuningClock &clock)
+                           const RegionSchedules &schedules, TuningClock &clock,
+                           const cache::TuningEntry &known)
     : target(target), request(request), options(options), store(store),
-      region(region), schedules(schedules), clock(clock),
+      region(region), schedules(schedules), clock(clock), known(known),
       workerPath(findWorker(request.workerPath)) {}
 
 RegionTuning::~RegionTuning() = default;
@@ -64,13 +66,20 @@ void RegionTuning::fail(Candidate &candidate, const Error &error) {
     candidate.reason += " [" + error.rule + "]";
 }
 
-RegionTuning::Indices
-RegionTuning::add(std::vector<schedule::Schedule> list) {
+RegionTuning::Indices RegionTuning::add(std::vector<schedule::Schedule> list) {
   Indices added;
   for (schedule::Schedule &schedule : list) {
     added.push_back(candidates.size());
     candidates.emplace_back();
-    candidates.back().schedule = std::move(schedule);
+    Candidate &candidate = candidates.back();
+    candidate.schedule = std::move(schedule);
+    auto it = known.trials.find(candidate.schedule.str());
+    if (it == known.trials.end() || it->second.isOk() ||
+        !(it->second.environment == tuningEnvironment()))
+      continue;
+    candidate.status = it->second.status;
+    candidate.reason = it->second.reason;
+    candidate.known = true;
   }
   return added;
 }
@@ -103,7 +112,8 @@ void RegionTuning::compile(const Indices &which, double limit) {
           makeRunner([&] { return stop.load(); });
       for (size_t i; !stop && (i = next.fetch_add(1)) < which.size();) {
         Candidate &candidate = candidates[which[i]];
-        candidate.digest = compileOne(candidate, *mine);
+        if (!candidate.known)
+          candidate.digest = compileOne(candidate, *mine);
         ++clock.done;
       }
       mine.reset();
@@ -121,8 +131,7 @@ void RegionTuning::compile(const Indices &which, double limit) {
     for (size_t earlier = 0;
          earlier < index && !candidates[index].digest.empty(); ++earlier)
       if (candidates[earlier].digest == candidates[index].digest) {
-        candidates[index].sameAs =
-            candidates[earlier].sameAs.value_or(earlier);
+        candidates[index].sameAs = candidates[earlier].sameAs.value_or(earlier);
         break;
       }
 }
@@ -183,14 +192,12 @@ static cache::Key timingKey(const target::TargetDesc &target) {
   return key.key();
 }
 
-RegionTuning::Indices RegionTuning::timeByHalving(Indices alive,
-                                                  double limit) {
+RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
   auto isGood = [&](size_t index) {
-    return candidates[index].status == status::ok &&
-           !candidates[index].sameAs;
+    return candidates[index].status == status::ok && !candidates[index].sameAs;
   };
   std::erase_if(alive, [&](size_t index) { return !isGood(index); });
-  int64_t samples = 3;
+  int64_t samples = 5;
   for (size_t round = 0; !alive.empty(); ++round) {
     clock.phase("time", static_cast<int64_t>(alive.size()));
     // Processes that tune at the same time take turns, round by round; who
@@ -218,8 +225,8 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive,
       std::vector<search::Measured> measured;
       for (size_t index : alive) {
         const measure::Summary &s = candidates[index].summary;
-        measured.push_back({candidates[index].schedule, s.medianNs, s.ciLowNs,
-                            s.ciHighNs});
+        measured.push_back(
+            {candidates[index].schedule, s.medianNs, s.ciLowNs, s.ciHighNs});
       }
       Indices kept;
       for (size_t place : search::survivors(measured, kFinalists))
@@ -231,7 +238,7 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive,
                })) {
       break;
     } else {
-      samples = 5;
+      samples = 8;
     }
   }
   return alive;
@@ -289,12 +296,14 @@ Result<schedule::Schedule> RegionTuning::run() {
       workerPath.clear();
       runner = makeRunner({});
     }
-  Indices all = add(search::pickCandidates(
-      schedules.space, schedules.fallback, options.candidates));
+  Indices all = add(search::pickCandidates(schedules.space, schedules.fallback,
+                                           options.candidates));
   compile(all, kCompiled);
   if (Status verified = verify(all, kVerified); !verified)
     return verified.error();
-  Indices finalists = timeByHalving(all, kTimed);
+  // Where the first stages took too long, timing gets all that is left.
+  Indices finalists =
+      timeByHalving(all, clock.used() < kVerified + 0.05 ? kTimed : kAll);
   if (!finalists.empty() && !clock.isStopped() && clock.used() < kTimed) {
     std::set<std::string> seen;
     for (const Candidate &candidate : candidates)

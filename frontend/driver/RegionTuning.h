@@ -1,11 +1,12 @@
-//===- RegionTuning.h - the tuning of one region -----------------*- C++ -*-===//
+//===- RegionTuning.h - the tuning of one region ----------------*- C++ -*-===//
 //
 //   pick -> compile (parallel) -> verify -> time (halving) -> neighbours of
 //   the best, the same way -> winner
 //
 // Each stage has a part of the budget, so that a slow one leaves the later
 // ones something: a search that is cut short still has timed what it has.
-// Candidates with equal images are one candidate.
+// Candidates with equal images are one candidate. What this build has found to
+// be bad before is not tried again.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -32,6 +33,7 @@ struct Candidate {
   measure::Disturbance disturbance;
   measure::Summary summary;
   bool winner = false;
+  bool known = false; ///< bad, from an earlier tuning
 };
 
 class RegionTuning {
@@ -39,7 +41,8 @@ public:
   RegionTuning(const target::TargetDesc &target,
                const api::CompileRequest &request, const TunerOptions &options,
                cache::Store &store, const std::string &region,
-               const RegionSchedules &schedules, TuningClock &clock);
+               const RegionSchedules &schedules, TuningClock &clock,
+               const cache::TuningEntry &known);
   ~RegionTuning();
 
   /// The winner; an error when no candidate is good or tuning could not begin.
@@ -71,7 +74,8 @@ private:
   const std::string &region;
   const RegionSchedules &schedules;
   TuningClock &clock;
-  std::string workerPath; ///< empty: in this process
+  const cache::TuningEntry &known; ///< earlier trials
+  std::string workerPath;          ///< empty: in this process
   std::unique_ptr<CandidateRunner> runner;
   std::vector<Candidate> candidates;
   bool complete = true;

@@ -54,9 +54,9 @@ static Result<IntegerRange> rangeOf(const graph::Graph &graph,
                                     graph::ValueId id, const Sizes &sizes) {
   for (const graph::Op &op : graph.ops())
     for (size_t i = 1; i < op.operands.size(); ++i) {
-      if (op.operands[i] != id || (op.kind != "gather" &&
-                                   op.kind != "attention" &&
-                                   op.kind != "cache_update"))
+      if (op.operands[i] != id ||
+          (op.kind != "gather" && op.kind != "attention" &&
+           op.kind != "cache_update"))
         continue;
       // Operand 0 is the table or the cache; operand 1 of attention the keys.
       bool attention = op.kind == "attention";
@@ -82,9 +82,8 @@ static Result<IntegerRange> rangeOf(const graph::Graph &graph,
   return IntegerRange{};
 }
 
-Result<std::vector<HostTensor>> randomInputs(const graph::Graph &graph,
-                                             const Sizes &sizes,
-                                             uint64_t seed) {
+Result<std::vector<HostTensor>>
+randomInputs(const graph::Graph &graph, const Sizes &sizes, uint64_t seed) {
   bool positive = needsPositive(graph);
   Random random(seed);
   std::vector<HostTensor> inputs;
@@ -123,23 +122,19 @@ Result<std::vector<HostTensor>> randomInputs(const graph::Graph &graph,
   return inputs;
 }
 
-/// Dense values as doubles, fast for the common type.
-static std::vector<double> valuesOf(const HostTensor &tensor) {
-  std::vector<double> values(static_cast<size_t>(tensor.elements()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (tensor.dtype == DType::F32) {
-      float value;
-      std::memcpy(&value, tensor.bytes.data() + 4 * i, 4);
-      values[i] = value;
-    } else if (tensor.dtype == DType::F16 || tensor.dtype == DType::BF16) {
-      uint16_t bits;
-      std::memcpy(&bits, tensor.bytes.data() + 2 * i, 2);
-      values[i] = reference::decode(tensor.dtype, bits);
-    } else {
-      values[i] = tensor.flat(static_cast<int64_t>(i));
-    }
+/// An element of a dense tensor, fast for the common types.
+static double valueOf(const HostTensor &tensor, size_t i) {
+  if (tensor.dtype == DType::F32) {
+    float value;
+    std::memcpy(&value, tensor.bytes.data() + 4 * i, 4);
+    return value;
   }
-  return values;
+  if (tensor.dtype == DType::F16 || tensor.dtype == DType::BF16) {
+    uint16_t bits;
+    std::memcpy(&bits, tensor.bytes.data() + 2 * i, 2);
+    return reference::decode(tensor.dtype, bits);
+  }
+  return tensor.flat(static_cast<int64_t>(i));
 }
 
 std::optional<std::string> disagreement(const HostTensor &actual,
@@ -149,30 +144,35 @@ std::optional<std::string> disagreement(const HostTensor &actual,
     return std::nullopt;
   if (!isFloat(actual.dtype))
     return "integers differ from the unfused run";
-  std::vector<double> a = valuesOf(actual), e = valuesOf(expected);
+  auto count = static_cast<size_t>(actual.elements());
+  auto differsAt = [&](size_t i) {
+    return "element " + std::to_string(i) + " is " +
+           std::to_string(valueOf(actual, i)) + ", the unfused run has " +
+           std::to_string(valueOf(expected, i));
+  };
   double norm = 0, difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (std::isfinite(a[i]) != std::isfinite(e[i]))
-      return "element " + std::to_string(i) + " is " + std::to_string(a[i]) +
-             ", the unfused run has " + std::to_string(e[i]);
-    if (!std::isfinite(e[i]))
+  for (size_t i = 0; i < count; ++i) {
+    double a = valueOf(actual, i), e = valueOf(expected, i);
+    if (std::isfinite(a) != std::isfinite(e))
+      return differsAt(i);
+    if (!std::isfinite(e))
       continue;
-    norm += e[i] * e[i];
-    difference += (a[i] - e[i]) * (a[i] - e[i]);
+    norm += e * e;
+    difference += (a - e) * (a - e);
   }
   double tolerance =
       reference::ulpOf(narrowest, 1.0) * (16 + std::sqrt(std::max(depth, 0.0)));
-  double typical = std::sqrt(norm / static_cast<double>(a.size()));
+  double typical = std::sqrt(norm / static_cast<double>(count));
+  for (size_t i = 0; i < count; ++i) {
+    double a = valueOf(actual, i), e = valueOf(expected, i);
+    if (std::isfinite(e) &&
+        std::fabs(a - e) > 16 * tolerance * std::max(std::fabs(e), typical))
+      return differsAt(i);
+  }
   if (std::sqrt(difference) > tolerance * std::sqrt(norm))
     return "the result differs from the unfused run by " +
            std::to_string(std::sqrt(difference / std::max(norm, 1e-300))) +
            " of its norm";
-  for (size_t i = 0; i < a.size(); ++i)
-    if (std::isfinite(e[i]) &&
-        std::fabs(a[i] - e[i]) >
-            16 * tolerance * std::max(std::fabs(e[i]), typical))
-      return "element " + std::to_string(i) + " is " + std::to_string(a[i]) +
-             ", the unfused run has " + std::to_string(e[i]);
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-//===- TrialData.h - inputs and references of a region -----------*- C++ -*-===//
+//===- TrialData.h - inputs and references of a region ----------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

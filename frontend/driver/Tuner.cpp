@@ -21,8 +21,8 @@ struct Tuner::State {
   TunerOptions options;
   cache::Store store;
   int64_t begin = measure::nowNs();
-  json::Array rows;
-  bool complete = true;
+  json::Array rows{};
+  bool complete = true, interrupted = false;
 
   double secondsLeft() const {
     return request.tuneSeconds -
@@ -34,8 +34,8 @@ struct Tuner::State {
 
 Tuner::Tuner(const target::TargetDesc &target,
              const api::CompileRequest &request, TunerOptions options)
-    : state(new State{target, request, std::move(options),
-                      openStore(request)}) {}
+    : state(
+          new State{target, request, std::move(options), openStore(request)}) {}
 Tuner::~Tuner() = default;
 
 /// The trials as the command line's table has them, fastest first.
@@ -103,8 +103,8 @@ Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
   if (!best)
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(best->schedule);
-  if (!parsed || !(*parsed == schedules.fallback ||
-                   isLegal(*parsed, schedules.space)))
+  if (!parsed ||
+      !(*parsed == schedules.fallback || isLegal(*parsed, schedules.space)))
     return std::nullopt;
   state->addRows(labelOf(region, *facts, family), *facts, entry);
   return *parsed;
@@ -153,7 +153,7 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
     return schedules.fallback;
   };
   double seconds = state->secondsLeft() / std::max<size_t>(shares, 1);
-  if (seconds <= 0) {
+  if (seconds <= 0 || state->interrupted) {
     state->complete = false;
     return schedules.fallback;
   }
@@ -173,22 +173,28 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
   while (!lock && clock.used() < 0.5 && clock.pump())
     lock = state->store.lockForTuning(key, 50);
   if (!lock) {
-    if (clock.isInterrupted())
+    if (clock.isInterrupted()) {
+      state->interrupted = true;
       return giveUp("interrupted");
+    }
   } else if (clock.elapsed() > 0.05) {
     if (auto theirs = recorded(region, schedules))
       return *theirs;
   }
+  cache::TuningEntry known = state->store.loadTuning(key);
   RegionTuning tuning(state->target, state->request, state->options,
-                      state->store, region, schedules, clock);
+                      state->store, region, schedules, clock, known);
   Result<schedule::Schedule> winner = tuning.run();
+  state->interrupted = clock.isInterrupted();
   int64_t dateMs = std::chrono::duration_cast<std::chrono::milliseconds>(
                        std::chrono::system_clock::now().time_since_epoch())
                        .count();
   std::vector<cache::Trial> trials;
   cache::TuningEntry entry;
   for (const Candidate &candidate : tuning.tried())
-    if (auto trial = trialOf(candidate, tuning.isComplete(), dateMs)) {
+    if (candidate.known)
+      entry.add(known.trials.at(candidate.schedule.str()));
+    else if (auto trial = trialOf(candidate, tuning.isComplete(), dateMs)) {
       entry.add(*trial);
       trials.push_back(std::move(*trial));
     }

@@ -1,4 +1,4 @@
-//===- Tuner.h - measuring the schedules of a region -------------*- C++ -*-===//
+//===- Tuner.h - measuring the schedules of a region ------------*- C++ -*-===//
 //
 // Joins the parts of autotuning: the family's knob space, search, the workers
 // that compile, verify and time candidates, and the records in the cache.

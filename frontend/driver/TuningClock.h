@@ -1,8 +1,10 @@
-//===- TuningClock.h - the budget, and the user at the keyboard --*- C++ -*-===//
+//===- TuningClock.h - the budget and the user ------------------*- C++ -*-===//
+//-*-===//
 //
-// One clock for one region's tuning. pump() reports progress (at most ten
-// times a second) and learns whether to stop; it is called from the thread
-// that tunes only. isStopped() may be asked by any thread.
+// One clock for one region's tuning. pump() reports progress (when
+// something got done, else ten times a second) and learns whether to stop; it
+// is called from the thread that tunes only. isStopped() may be asked by any
+// thread.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -32,15 +34,17 @@ public:
     phaseName = std::move(name);
     phaseTotal = total;
     done = 0;
-    reported = 0;
+    reported = reportedDone = 0;
   }
   std::atomic<int64_t> done{0};
 
   /// False: stop now.
   bool pump() {
     int64_t now = measure::nowNs();
-    if (!interrupted && now - reported >= 100'000'000) {
+    if (!interrupted &&
+        (now - reported >= 100'000'000 || done != reportedDone)) {
       reported = now;
+      reportedDone = done;
       if (!request.progress(phaseName, done, phaseTotal, std::max(left(), 0.0)))
         interrupted = true;
     }
@@ -57,7 +61,7 @@ private:
   int64_t begin, reported = 0;
   double budget;
   std::string phaseName;
-  int64_t phaseTotal = 0;
+  int64_t phaseTotal = 0, reportedDone = 0;
   std::atomic<bool> interrupted{false}, expired{false};
 };
 

@@ -46,8 +46,8 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
   key.alignmentClass = "64";
   key.sizeClass = "64";
   key.contracts = std::string("deterministic=") +
-                  (request.deterministic ? "1" : "0") + ",batchInvariant=" +
-                  (request.batchInvariant ? "1" : "0") +
+                  (request.deterministic ? "1" : "0") +
+                  ",batchInvariant=" + (request.batchInvariant ? "1" : "0") +
                   ",strict=" + (request.strict ? "1" : "0") +
                   ",threads=" + std::to_string(request.threads);
   key.targetArch = target.arch;
@@ -72,8 +72,8 @@ bool isLegal(const schedule::Schedule &schedule,
     int64_t value = schedule.knob(spec.name);
     bool known = it == space.values.end()
                      ? value == spec.defaultValue
-                     : std::find(it->second.begin(), it->second.end(),
-                                 value) != it->second.end();
+                     : std::find(it->second.begin(), it->second.end(), value) !=
+                           it->second.end();
     if (!known)
       return false;
   }

@@ -1,4 +1,4 @@
-//===- TuningRecords.h - the trials of a region in the cache -----*- C++ -*-===//
+//===- TuningRecords.h - the trials of a region in the cache ----*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

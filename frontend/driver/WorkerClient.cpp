@@ -39,11 +39,9 @@ static std::string ownFile() {
 std::string findWorker(const std::string &given) {
   if (!given.empty())
     return access(given.c_str(), X_OK) == 0 ? given : std::string();
-  std::filesystem::path folder =
-      std::filesystem::path(ownFile()).parent_path();
-  for (const char *place :
-       {"azulejo-worker", "../bin/azulejo-worker",
-        "../libexec/azulejo/azulejo-worker"}) {
+  std::filesystem::path folder = std::filesystem::path(ownFile()).parent_path();
+  for (const char *place : {"azulejo-worker", "../bin/azulejo-worker",
+                            "../libexec/azulejo/azulejo-worker"}) {
     std::string file = (folder / place).lexically_normal().string();
     if (access(file.c_str(), X_OK) == 0)
       return file;
@@ -150,8 +148,7 @@ std::string WorkerClient::stop() {
 }
 
 Result<Message> WorkerClient::exchange(Message request, double limitSeconds) {
-  int64_t end =
-      measure::nowNs() + static_cast<int64_t>(limitSeconds * 1e9);
+  int64_t end = measure::nowNs() + static_cast<int64_t>(limitSeconds * 1e9);
   bool stopped = false, late = false;
   request.json["limit"] = limitSeconds;
   std::optional<Message> reply;
@@ -213,12 +210,11 @@ static Error nonsense() {
 
 Result<KernelCode> WorkerClient::compile(const std::string &region,
                                          const schedule::Schedule &schedule) {
-  Result<Message> reply =
-      ask({json::Object{{"do", "compile"},
-                        {"region", region},
-                        {"schedule", schedule.str()}},
-           {}},
-          limits.compileSeconds);
+  Result<Message> reply = ask({json::Object{{"do", "compile"},
+                                            {"region", region},
+                                            {"schedule", schedule.str()}},
+                               {}},
+                              limits.compileSeconds);
   if (!reply)
     return reply.error();
   std::optional<KernelCode> code = codeFrom(*reply);
@@ -232,12 +228,14 @@ Status WorkerClient::reopen() {
     return status;
   if (isOpen)
     return {};
+  int64_t begin = measure::nowNs();
   Result<Message> reply =
       ask({json::Object{{"do", "open"}, {"region", openRegion}}, {}},
           limits.openSeconds);
   if (!reply)
     return reply.error();
   isOpen = true;
+  openTook = static_cast<double>(measure::nowNs() - begin) * 1e-9;
   return {};
 }
 
@@ -253,7 +251,8 @@ Result<Verdict> WorkerClient::verify(const KernelCode &code) {
     return status.error();
   Message request = toMessage(code);
   request.json["do"] = "verify";
-  Result<Message> reply = ask(std::move(request), 2 * limits.runSeconds);
+  Result<Message> reply =
+      ask(std::move(request), 2 * limits.runSeconds + openTook);
   if (!reply)
     return reply.error();
   std::optional<Verdict> verdict = verdictFrom(*reply);

@@ -1,4 +1,4 @@
-//===- WorkerClient.h - candidates in a child process ------------*- C++ -*-===//
+//===- WorkerClient.h - candidates in a child process -----------*- C++ -*-===//
 //
 // Starts azulejo-worker on first use (posix_spawn, a process group of its own)
 // and again after it died. A request that takes longer than its limit, or that
@@ -24,10 +24,12 @@
 namespace azulejo::driver {
 
 struct WorkerLimits {
-  double startSeconds = 30;  ///< loading the compiler, answering hello
+  double startSeconds = 30; ///< loading the compiler, answering hello
   double compileSeconds = 10;
-  double openSeconds = 30;   ///< references of a region; no candidate runs
-  double runSeconds = 2;     ///< one run; a verification has four
+  double openSeconds = 30; ///< references of a region; no candidate runs
+  /// One run. A verification may take two, and what opening took, for it
+  /// compares results as that did.
+  double runSeconds = 2;
   int64_t addressSpaceBytes = int64_t(16) << 30;
 };
 
@@ -70,6 +72,7 @@ private:
   std::function<bool()> cancelled;
   std::string openRegion; ///< what the caller opened
   bool isOpen = false;    ///< and whether this worker has it
+  double openTook = 0;    ///< seconds
   pid_t child = 0;
   int socket = -1;
 };

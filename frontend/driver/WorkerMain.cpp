@@ -151,6 +151,9 @@ static void watchParent(pid_t parent) {
 static void limitMemory(int64_t bytes) {
   rlimit core{0, 0};
   setrlimit(RLIMIT_CORE, &core);
+#if defined(__SANITIZE_ADDRESS__)
+  bytes = 0; // the shadow alone is larger than any sensible limit
+#endif
   if (bytes <= 0)
     return;
   rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};

@@ -97,12 +97,12 @@ static std::string utf8(const std::string &text) {
 }
 
 json::Object toJson(const Error &error) {
-  return json::Object{{"error",
-                       json::Object{{"code", static_cast<int64_t>(error.code)},
-                                    {"message", utf8(error.message)},
-                                    {"where", utf8(error.where)},
-                                    {"rule", utf8(error.rule)},
-                                    {"hint", utf8(error.hint)}}}};
+  return json::Object{
+      {"error", json::Object{{"code", static_cast<int64_t>(error.code)},
+                             {"message", utf8(error.message)},
+                             {"where", utf8(error.where)},
+                             {"rule", utf8(error.rule)},
+                             {"hint", utf8(error.hint)}}}};
 }
 
 std::optional<Error> errorFrom(const Message &message) {
@@ -165,8 +165,7 @@ std::optional<KernelCode> codeFrom(const Message &message) {
   auto scratch = from.getInteger("scratchBytes");
   const json::Array *tiles = from.getArray("gridTiles");
   if (!family || !text || !kind || !entry || !function || !block || !scratch ||
-      !tiles ||
-      !readStrings(from, "symbols", code.symbols) ||
+      !tiles || !readStrings(from, "symbols", code.symbols) ||
       !readStrings(from, "gridExtents", code.gridExtents))
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(*text);

@@ -1,4 +1,5 @@
-//===- WorkerProtocol.h - what tuner and worker say to each other -*- C++ -*-===//
+//===- WorkerProtocol.h - how tuner and worker talk -------------*- C++ -*-===//
+//-*-===//
 //
 // Frames over a stream socket, in both directions:
 //

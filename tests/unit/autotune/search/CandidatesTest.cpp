@@ -1,0 +1,109 @@
+//===- CandidatesTest.cpp - which schedules are worth measuring -----------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "autotune/search/Candidates.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace azulejo;
+using schedule::KnobSpace;
+using schedule::Schedule;
+
+namespace {
+
+KnobSpace everyKnob(const std::string &family) {
+  KnobSpace space;
+  space.family = family;
+  for (const schedule::KnobSpec &spec : schedule::knobsOf(family))
+    space.values[spec.name] = spec.values;
+  return space;
+}
+
+TEST(PickCandidates, DefaultComesFirstAndNothingTwice) {
+  for (const std::string &family : schedule::families()) {
+    KnobSpace space = everyKnob(family);
+    space.cost = [](const Schedule &s) {
+      double cost = 0;
+      for (const auto &[name, value] : s.knobs)
+        cost += std::log2(static_cast<double>(value) + 1);
+      return cost;
+    };
+    Schedule fallback = Schedule::defaults(family);
+    std::vector<Schedule> picked = search::pickCandidates(space, fallback, 48);
+    ASSERT_EQ(picked.size(), 48u) << family;
+    EXPECT_EQ(picked[0], fallback);
+    std::set<std::string> texts;
+    for (const Schedule &schedule : picked)
+      texts.insert(schedule.str());
+    EXPECT_EQ(texts.size(), 48u);
+    // A cost that favours small values must not keep the large ones out.
+    EXPECT_GE(search::varyingKnobs(picked).size(), 3u) << family;
+    EXPECT_EQ(search::pickCandidates(space, fallback, 48), picked);
+  }
+}
+
+TEST(PickCandidates, HoldsTheBestGuesses) {
+  KnobSpace space = everyKnob("RowChain");
+  space.cost = [](const Schedule &s) {
+    return std::fabs(static_cast<double>(s.knob("rowTile")) - 16);
+  };
+  std::vector<Schedule> ranked = space.enumerate(5);
+  std::vector<Schedule> picked =
+      search::pickCandidates(space, Schedule::defaults("RowChain"), 24);
+  for (const Schedule &schedule : ranked)
+    EXPECT_TRUE(std::find(picked.begin(), picked.end(), schedule) !=
+                picked.end());
+}
+
+TEST(PickCandidates, SmallSpacesAreTakenWhole) {
+  KnobSpace space;
+  space.family = "RowChain";
+  space.values["rowTile"] = {1, 2, 4, 8};
+  space.illegal = [](const Schedule &s) -> std::optional<std::string> {
+    if (s.knob("rowTile") == 2)
+      return "two is not legal here";
+    return std::nullopt;
+  };
+  Schedule fallback = Schedule::defaults("RowChain");
+  EXPECT_EQ(search::pickCandidates(space, fallback, 48).size(), 3u);
+  EXPECT_EQ(search::pickCandidates(space, fallback, 1),
+            std::vector<Schedule>{fallback});
+  EXPECT_TRUE(search::pickCandidates(space, fallback, 0).empty());
+}
+
+TEST(Neighbours, OneStepOfOneKnob) {
+  KnobSpace space;
+  space.family = "RowChain";
+  space.values["rowTile"] = {1, 2, 4, 8, 16};
+  space.values["unroll"] = {1, 2, 4};
+  Schedule center = Schedule::defaults("RowChain"); // rowTile 4, unroll 1
+  std::vector<Schedule> near =
+      search::neighbours(space, center, {center.str()}, 10);
+  ASSERT_EQ(near.size(), 3u);
+  std::set<std::pair<int64_t, int64_t>> values;
+  for (const Schedule &schedule : near)
+    values.insert({schedule.knob("rowTile"), schedule.knob("unroll")});
+  EXPECT_EQ(values,
+            (std::set<std::pair<int64_t, int64_t>>{{2, 1}, {8, 1}, {4, 2}}));
+  EXPECT_EQ(search::neighbours(space, center, {near[0].str()}, 10).size(), 2u);
+  EXPECT_EQ(search::neighbours(space, center, {}, 1).size(), 1u);
+}
+
+TEST(IsSimpler, FewerKnobsThenTableOrder) {
+  Schedule plain = Schedule::defaults("RowChain"), one = plain, other = plain,
+           two = plain;
+  one.knobs["rowTile"] = 1;
+  other.knobs["rowTile"] = 8;
+  two.knobs["rowTile"] = 1;
+  two.knobs["unroll"] = 2;
+  EXPECT_EQ(search::complexity(two), 2);
+  EXPECT_TRUE(search::isSimpler(plain, one));
+  EXPECT_TRUE(search::isSimpler(one, two));
+  EXPECT_TRUE(search::isSimpler(one, other));
+  EXPECT_FALSE(search::isSimpler(other, one));
+  EXPECT_FALSE(search::isSimpler(one, one));
+}
+
+} // namespace

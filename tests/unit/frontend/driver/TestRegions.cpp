@@ -1,0 +1,74 @@
+//===- TestRegions.cpp - fused regions to tune in tests -------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "TestRegions.h"
+
+#include <gtest/gtest.h>
+
+namespace azulejo::test {
+
+using graph::Dim;
+using graph::DType;
+using graph::Graph;
+using graph::ValueId;
+
+static ValueId input(Graph &graph, const std::string &name, opset::Shape shape,
+                     DType dtype = DType::F32) {
+  Result<ValueId> id = graph.input(name, {dtype, std::move(shape)});
+  EXPECT_TRUE(id) << id.error().str();
+  return id ? *id : 0;
+}
+
+static ValueId append(Graph &graph, const std::string &kind,
+                      std::vector<ValueId> operands,
+                      graph::AttrMap attrs = {}) {
+  auto results = graph.append(kind, std::move(operands), std::move(attrs));
+  EXPECT_TRUE(results) << results.error().str();
+  return results ? results->front() : 0;
+}
+
+std::string onlyRegion(const Graph &graph) {
+  driver::Session session;
+  Result<driver::FusedGraph> fused = driver::fuseGraph(session, graph, true);
+  EXPECT_TRUE(fused) << fused.error().str();
+  if (!fused)
+    return {};
+  driver::RegionTable table = driver::regionsOf(*fused);
+  EXPECT_EQ(table.texts.size(), 1u);
+  return table.texts.empty() ? std::string() : table.texts.front();
+}
+
+std::string rowChainRegion(int64_t width) {
+  Graph graph;
+  Dim S = *graph.dim("S", 1, 4096);
+  ValueId x = input(graph, "x", {S, Dim(width)});
+  ValueId bias = input(graph, "bias", {Dim(width)});
+  ValueId sum = append(graph, "add", {append(graph, "add", {x, x}), bias});
+  ValueId y = append(graph, "softmax", {sum}, {{"axis", int64_t{-1}}});
+  EXPECT_TRUE(graph.output("y", y));
+  return onlyRegion(graph);
+}
+
+std::string matmulRegion() {
+  Graph graph;
+  Dim M = *graph.dim("M", 1, 2048);
+  ValueId x = input(graph, "x", {M, Dim(96)});
+  ValueId w = input(graph, "w", {Dim(96), Dim(160)});
+  ValueId bias = input(graph, "bias", {Dim(160)});
+  ValueId sum = append(graph, "add", {append(graph, "matmul", {x, w}), bias});
+  EXPECT_TRUE(graph.output("y", append(graph, "gelu_erf", {sum})));
+  return onlyRegion(graph);
+}
+
+std::string attentionRegion() {
+  Graph graph;
+  Dim B = *graph.dim("B", 1, 4), S = *graph.dim("S", 1, 512);
+  opset::Shape shape{B, Dim(4), S, Dim(32)};
+  ValueId q = input(graph, "q", shape), k = input(graph, "k", shape),
+          v = input(graph, "v", shape);
+  EXPECT_TRUE(graph.output("y", append(graph, "attention", {q, k, v})));
+  return onlyRegion(graph);
+}
+
+} // namespace azulejo::test

@@ -1,0 +1,24 @@
+//===- TestRegions.h - fused regions to tune in tests -----------*- C++ -*-===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_TESTS_UNIT_FRONTEND_DRIVER_TESTREGIONS_H
+#define AZULEJO_TESTS_UNIT_FRONTEND_DRIVER_TESTREGIONS_H
+
+#include "frontend/driver/GraphCompiler.h"
+
+namespace azulejo::test {
+
+/// The text of the only region of a graph; its failures are test failures.
+std::string onlyRegion(const graph::Graph &graph);
+
+/// softmax(x * 2 + bias) over rows of [S, width]; S in [1, 4096].
+std::string rowChainRegion(int64_t width = 768);
+/// gelu(x @ w + bias), x f32[M, 96], w f32[96, 160]; M in [1, 2048].
+std::string matmulRegion();
+/// Attention with 4 heads of 32; B in [1, 4], S in [1, 512].
+std::string attentionRegion();
+
+} // namespace azulejo::test
+
+#endif // AZULEJO_TESTS_UNIT_FRONTEND_DRIVER_TESTREGIONS_H

@@ -1,0 +1,327 @@
+//===- TunerTest.cpp - tuning regions, with good and bad candidates -------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/Tuner.h"
+
+#include "PlantedCode.h"
+#include "TestRegions.h"
+#include "autotune/search/Candidates.h"
+#include "llvm/Support/JSON.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+#include <unistd.h>
+
+using namespace azulejo;
+using namespace azulejo::test;
+namespace json = llvm::json;
+
+namespace {
+
+/// Processes whose parent is this one.
+int childProcesses() {
+  int count = 0;
+  for (auto &entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream stat(entry.path() / "stat");
+    std::string text;
+    if (!std::getline(stat, text))
+      continue;
+    size_t paren = text.rfind(')');
+    char state;
+    int parent;
+    if (paren != std::string::npos &&
+        std::sscanf(text.c_str() + paren + 1, " %c %d", &state, &parent) == 2)
+      count += parent == getpid();
+  }
+  return count;
+}
+
+class TunerTest : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = std::filesystem::temp_directory_path() /
+             ("azulejo-tuner-test-" + std::to_string(getpid()));
+    std::filesystem::remove_all(folder);
+    request.cacheDir = folder.string();
+    request.tuneSeconds = 30;
+    request.threads = 2;
+    request.log = [this](int, const std::string &message) {
+      messages += message + "\n";
+    };
+    request.progress = [this](const std::string &phase, int64_t, int64_t,
+                              double) {
+      phases.insert(phase);
+      return true;
+    };
+    options.candidates = 8;
+    options.neighbours = 0;
+    options.redzoneBytes = 65536;
+  }
+  void TearDown() override {
+    EXPECT_EQ(childProcesses(), 0);
+    std::filesystem::remove_all(folder);
+  }
+
+  driver::RegionSchedules known(const std::string &region) {
+    Result<driver::RegionSchedules> found =
+        driver::schedulesOf(region, target::hostTarget());
+    EXPECT_TRUE(found) << found.error().str();
+    return *found;
+  }
+
+  /// Tunes and returns the rows of candidatesJson().
+  std::vector<json::Object> tune(const std::string &region) {
+    driver::Tuner tuner(target::hostTarget(), request, options);
+    auto start = std::chrono::steady_clock::now();
+    Result<schedule::Schedule> best = tuner.tune(region, known(region), 1);
+    seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    EXPECT_TRUE(best);
+    if (best)
+      winner = best->str();
+    complete = tuner.complete();
+    return rowsOf(tuner);
+  }
+
+  static std::vector<json::Object> rowsOf(const driver::Tuner &tuner) {
+    std::vector<json::Object> rows;
+    auto parsed = json::parse(tuner.candidatesJson());
+    EXPECT_TRUE(bool(parsed));
+    for (json::Value &value : *parsed->getAsArray())
+      rows.push_back(*value.getAsObject());
+    return rows;
+  }
+
+  std::filesystem::path folder;
+  api::CompileRequest request;
+  driver::TunerOptions options;
+  std::string messages, winner;
+  std::set<std::string> phases;
+  double seconds = 0;
+  bool complete = false;
+};
+
+/// Two dozen variants that differ in code, at least three knobs varying.
+void expectManyVariants(const std::string &region) {
+  const target::TargetDesc &target = target::hostTarget();
+  Result<driver::RegionSchedules> known = driver::schedulesOf(region, target);
+  ASSERT_TRUE(known) << known.error().str();
+  std::vector<schedule::Schedule> picked =
+      search::pickCandidates(known->space, known->fallback, 48);
+  std::set<std::string> digests;
+  std::vector<schedule::Schedule> distinct;
+  for (const schedule::Schedule &schedule : picked) {
+    if (digests.size() == 24)
+      break;
+    Result<driver::KernelCode> code =
+        driver::compileKernel(region, schedule, target);
+    ASSERT_TRUE(code) << schedule.str() << "\n" << code.error().str();
+    if (digests.insert(plan::digestOf(code->image)).second)
+      distinct.push_back(schedule);
+  }
+  EXPECT_GE(digests.size(), 24u);
+  EXPECT_GE(search::varyingKnobs(distinct).size(), 3u);
+}
+
+TEST(Variants, RowChain) { expectManyVariants(rowChainRegion()); }
+TEST(Variants, Matmul) { expectManyVariants(matmulRegion()); }
+TEST(Variants, Attention) { expectManyVariants(attentionRegion()); }
+
+TEST_F(TunerTest, PicksAndRecordsAWinner) {
+  std::string region = rowChainRegion();
+  std::vector<json::Object> rows = tune(region);
+  EXPECT_TRUE(complete) << messages;
+  EXPECT_EQ(messages, "");
+  for (const char *phase : {"compile", "verify", "time"})
+    EXPECT_TRUE(phases.count(phase)) << phase;
+  ASSERT_EQ(rows.size(), 8u);
+  for (const json::Object &row : rows) {
+    EXPECT_EQ(row.getString("status"), "ok")
+        << row.getString("reason").value_or("").str();
+    EXPECT_GT(row.getNumber("median_ns").value_or(0), 0);
+    EXPECT_LE(row.getNumber("percent_of_best").value_or(1000), 100.0);
+    EXPECT_GT(row.getNumber("gbps").value_or(0), 0);
+    EXPECT_EQ(row.getString("image_digest").value_or("").size(), 64u);
+  }
+
+  // The next compilation finds it without measuring, tuning or not.
+  for (double tuneSeconds : {30.0, 0.0}) {
+    request.tuneSeconds = tuneSeconds;
+    driver::Tuner later(target::hostTarget(), request, options);
+    std::optional<schedule::Schedule> found =
+        later.recorded(region, known(region));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->str(), winner);
+    EXPECT_EQ(rowsOf(later).size(), 8u);
+  }
+}
+
+TEST_F(TunerTest, MatmulAndAttentionCandidatesAreRight) {
+  for (const std::string &region : {matmulRegion(), attentionRegion()}) {
+    std::vector<json::Object> rows = tune(region);
+    EXPECT_EQ(messages, "");
+    EXPECT_GE(rows.size(), 4u);
+    for (const json::Object &row : rows)
+      EXPECT_EQ(row.getString("status"), "ok")
+          << row.getString("schedule").value_or("").str() << ": "
+          << row.getString("reason").value_or("").str();
+  }
+}
+
+#if defined(__x86_64__)
+TEST_F(TunerTest, BadCandidatesAreMarkedAndTheBestGoodOneWins) {
+  std::string region = rowChainRegion();
+  std::vector<schedule::Schedule> picked =
+      search::pickCandidates(known(region).space, known(region).fallback, 12);
+  ASSERT_EQ(picked.size(), 12u);
+  // Every second candidate is bad in its own way, the default first of all.
+  std::map<std::string, Plant> plants;
+  for (size_t i = 0; i < std::size(kAllPlants); ++i)
+    plants[picked[i].str()] = kAllPlants[i];
+  options.candidates = 12;
+  options.limits.runSeconds = 0.5;
+  options.afterCompile = [&](driver::KernelCode &code) {
+    if (auto it = plants.find(code.schedule.str()); it != plants.end())
+      plant(code, it->second, /*outputArg=*/3, /*inputArg=*/0, /*rowsArg=*/5,
+            /*rowBytes=*/768 * 4);
+  };
+  std::vector<json::Object> rows = tune(region);
+  EXPECT_EQ(plants.count(winner), 0u);
+  std::map<std::string, std::pair<const char *, const char *>> expected = {
+      {"null", {"crashed", "signal 11"}},
+      {"trap", {"crashed", "signal 4"}},
+      {"loop", {"timeout", "no answer"}},
+      {"nothing", {"wrong", "output 0"}},
+      {"half", {"wrong", "output 0"}},
+      {"one byte over", {"wrong", "past the end"}},
+      {"one byte under", {"wrong", "before the start"}},
+      {"wrong", {"wrong", "output 0"}},
+      {"writes input", {"wrong", "input 0 was written"}}};
+  int good = 0, bad = 0;
+  for (const json::Object &row : rows) {
+    auto it = plants.find(row.getString("schedule").value_or("").str());
+    std::string status = row.getString("status").value_or("").str();
+    std::string reason = row.getString("reason").value_or("").str();
+    if (it == plants.end()) {
+      EXPECT_EQ(status, "ok") << reason;
+      ++good;
+      continue;
+    }
+    ++bad;
+    auto [wantedStatus, wantedReason] = expected.at(plantName(it->second));
+    EXPECT_EQ(status, wantedStatus) << plantName(it->second) << reason;
+    EXPECT_NE(reason.find(wantedReason), std::string::npos)
+        << plantName(it->second) << ": " << reason;
+  }
+  EXPECT_EQ(good, 3);
+  EXPECT_EQ(bad, 9);
+}
+
+TEST_F(TunerTest, NothingGoodGivesTheDefaultAndAWarning) {
+  std::string region = rowChainRegion();
+  options.candidates = 3;
+  options.afterCompile = [](driver::KernelCode &code) {
+    plant(code, Plant::Trap, 3, 0, 5, 768 * 4);
+  };
+  std::vector<json::Object> rows = tune(region);
+  EXPECT_EQ(winner, known(region).fallback.str());
+  EXPECT_NE(messages.find("default schedule"), std::string::npos);
+  EXPECT_FALSE(complete);
+  EXPECT_EQ(rows.size(), 3u);
+  request.tuneSeconds = 0;
+  driver::Tuner later(target::hostTarget(), request, options);
+  EXPECT_FALSE(later.recorded(region, known(region)));
+}
+#endif
+
+TEST_F(TunerTest, EqualImagesAreTimedOnce) {
+  std::string region = rowChainRegion();
+  options.candidates = 4;
+  std::optional<driver::KernelCode> first;
+  std::mutex mutex;
+  options.afterCompile = [&](driver::KernelCode &code) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!first)
+      first = code;
+    schedule::Schedule own = code.schedule;
+    code = *first;
+    code.schedule = own;
+  };
+  std::vector<json::Object> rows = tune(region);
+  ASSERT_EQ(rows.size(), 4u);
+  int same = 0;
+  for (const json::Object &row : rows)
+    same += row.getString("reason").value_or("").contains("same code as");
+  EXPECT_EQ(same, 3);
+}
+
+TEST_F(TunerTest, BudgetHolds) {
+  options.candidates = 48;
+  request.tuneSeconds = 2;
+  std::vector<json::Object> rows = tune(attentionRegion());
+  EXPECT_LT(seconds, 2.2 + 0.2); // ending the workers takes a moment
+  EXPECT_GE(rows.size(), 1u);
+}
+
+TEST_F(TunerTest, InterruptionKeepsWhatWasMeasured) {
+  std::string region = rowChainRegion();
+  std::chrono::steady_clock::time_point asked;
+  int timings = 0;
+  request.progress = [&](const std::string &phase, int64_t done, int64_t,
+                         double) {
+    if (timings == 0 && (phase != "time" || done == 0))
+      return true;
+    ++timings;
+    asked = std::chrono::steady_clock::now();
+    return false;
+  };
+  std::vector<json::Object> rows = tune(region);
+  double after =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - asked)
+          .count();
+  ASSERT_EQ(timings, 1);
+  EXPECT_LT(after, 2.0);
+  EXPECT_FALSE(complete);
+  EXPECT_GE(rows.size(), 1u);
+  // Good enough for who does not tune, not for who does.
+  driver::Tuner again(target::hostTarget(), request, options);
+  EXPECT_FALSE(again.recorded(region, known(region)));
+  request.tuneSeconds = 0;
+  driver::Tuner later(target::hostTarget(), request, options);
+  EXPECT_TRUE(later.recorded(region, known(region)));
+}
+
+TEST_F(TunerTest, InterruptionWhileCompilingLeavesAtOnce) {
+  options.candidates = 48;
+  request.progress = [&](const std::string &, int64_t done, int64_t, double) {
+    return done < 1;
+  };
+  std::string region = attentionRegion();
+  tune(region);
+  EXPECT_FALSE(complete);
+  EXPECT_EQ(winner, known(region).fallback.str());
+  EXPECT_LT(seconds, 12.0);
+}
+
+TEST_F(TunerTest, WithoutAWorkerItSaysSo) {
+  request.workerPath = "/nonexistent/azulejo-worker";
+  options.candidates = 3;
+  std::vector<json::Object> rows = tune(rowChainRegion());
+  EXPECT_NE(messages.find("in this process"), std::string::npos);
+  EXPECT_EQ(rows.size(), 3u);
+}
+
+TEST_F(TunerTest, AWorkerThatIsNoneIsNoTrouble) {
+  request.workerPath = "/bin/true";
+  options.candidates = 3;
+  std::vector<json::Object> rows = tune(rowChainRegion());
+  EXPECT_NE(messages.find("in this process"), std::string::npos);
+  EXPECT_EQ(rows.size(), 3u);
+}
+
+} // namespace

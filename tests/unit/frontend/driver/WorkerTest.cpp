@@ -1,0 +1,148 @@
+//===- WorkerTest.cpp - the worker process and its protocol ---------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/WorkerClient.h"
+
+#include "PlantedCode.h"
+#include "TestRegions.h"
+
+#include <csignal>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace azulejo;
+using namespace azulejo::test;
+
+namespace {
+
+driver::WorkerClient makeClient(std::function<bool()> cancelled = {}) {
+  driver::RunnerOptions options;
+  options.redzoneBytes = 4096;
+  driver::WorkerLimits limits;
+  limits.runSeconds = 0.5;
+  return {driver::findWorker({}), target::hostTarget().name, options, limits,
+          std::move(cancelled)};
+}
+
+TEST(Worker, CompilesAsThisProcessDoes) {
+  std::string region = rowChainRegion();
+  auto known = driver::schedulesOf(region, target::hostTarget());
+  ASSERT_TRUE(known);
+  driver::WorkerClient client = makeClient();
+  Result<driver::KernelCode> theirs = client.compile(region, known->fallback);
+  ASSERT_TRUE(theirs) << theirs.error().str();
+  Result<driver::KernelCode> ours =
+      driver::compileKernel(region, known->fallback, target::hostTarget());
+  ASSERT_TRUE(ours);
+  EXPECT_EQ(theirs->image, ours->image);
+  EXPECT_EQ(theirs->symbols, ours->symbols);
+  EXPECT_EQ(theirs->gridExtents, ours->gridExtents);
+  EXPECT_EQ(theirs->gridTiles, ours->gridTiles);
+  EXPECT_EQ(theirs->scratchBytes, ours->scratchBytes);
+  EXPECT_EQ(theirs->schedule, ours->schedule);
+
+  ASSERT_TRUE(client.open(region));
+  Result<driver::Verdict> verdict = client.verify(*theirs);
+  ASSERT_TRUE(verdict) << verdict.error().str();
+  EXPECT_GE(verdict->oracleCases, 1);
+  EXPECT_TRUE(verdict->full);
+  Result<measure::Timing> timing = client.time(*theirs, {});
+  ASSERT_TRUE(timing) << timing.error().str();
+  EXPECT_GE(timing->samplesNs.size(), 1u);
+}
+
+TEST(Worker, ErrorsComeBackWhole) {
+  driver::WorkerClient client = makeClient();
+  auto bad = client.compile("this is no region",
+                            schedule::Schedule::defaults("RowChain"));
+  ASSERT_FALSE(bad);
+  EXPECT_NE(bad.error().rule, "worker.crashed") << bad.error().str();
+  EXPECT_NE(client.pid(), 0);
+}
+
+#if defined(__x86_64__)
+TEST(Worker, IsReplacedAfterACrash) {
+  std::string region = rowChainRegion();
+  auto known = driver::schedulesOf(region, target::hostTarget());
+  ASSERT_TRUE(known);
+  driver::WorkerClient client = makeClient();
+  Result<driver::KernelCode> good = client.compile(region, known->fallback);
+  ASSERT_TRUE(good);
+  ASSERT_TRUE(client.open(region));
+  for (Plant what : {Plant::Null, Plant::Trap, Plant::Loop}) {
+    driver::KernelCode bad = *good;
+    plant(bad, what, 3, 0, 5, 768 * 4);
+    pid_t before = client.pid();
+    Result<measure::Timing> timing = client.time(bad, {});
+    ASSERT_FALSE(timing);
+    EXPECT_EQ(timing.error().rule,
+              what == Plant::Loop ? "worker.timeout" : "worker.crashed");
+    EXPECT_EQ(client.pid(), 0);
+    EXPECT_EQ(kill(before, 0), -1);
+    EXPECT_TRUE(client.verify(*good));
+    EXPECT_NE(client.pid(), before);
+  }
+}
+#endif
+
+TEST(Worker, KilledFromOutsideIsACrash) {
+  driver::WorkerClient client = makeClient();
+  ASSERT_TRUE(client.start());
+  ASSERT_EQ(kill(client.pid(), SIGKILL), 0);
+  auto code = client.compile("", schedule::Schedule::defaults("RowChain"));
+  ASSERT_FALSE(code);
+  EXPECT_EQ(code.error().rule, "worker.crashed");
+  EXPECT_NE(code.error().message.find("signal 9"), std::string::npos);
+}
+
+TEST(Worker, CancelsWithinMoments) {
+  std::atomic<bool> cancel{false};
+  driver::WorkerClient client = makeClient([&] { return cancel.load(); });
+  ASSERT_TRUE(client.start());
+  cancel = true;
+  auto code = client.compile(attentionRegion(),
+                             schedule::Schedule::defaults("Attention"));
+  ASSERT_FALSE(code);
+  EXPECT_EQ(code.error().code, ErrorCode::Interrupted);
+  EXPECT_EQ(client.pid(), 0);
+}
+
+TEST(WorkerProtocol, RefusesNonsense) {
+  auto receive = [](const std::string &bytes) {
+    int ends[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    EXPECT_EQ(send(ends[0], bytes.data(), bytes.size(), 0),
+              static_cast<ssize_t>(bytes.size()));
+    close(ends[0]);
+    auto message = driver::receiveMessage(ends[1], [] { return true; });
+    close(ends[1]);
+    return message;
+  };
+  auto frame = [](std::string json, std::string blob) {
+    uint32_t sizes[2] = {static_cast<uint32_t>(json.size()),
+                         static_cast<uint32_t>(blob.size())};
+    return std::string(reinterpret_cast<char *>(sizes), 8) + json + blob;
+  };
+  EXPECT_FALSE(receive(""));
+  EXPECT_FALSE(receive("abc"));
+  EXPECT_FALSE(receive(std::string(8, '\xff')));
+  EXPECT_FALSE(receive(frame("{", "")));
+  EXPECT_FALSE(receive(frame("[]", "")));
+  EXPECT_FALSE(receive(frame("{}", "blob").substr(0, 12)));
+  auto good = receive(frame("{\"a\":1}", "blob"));
+  ASSERT_TRUE(good);
+  EXPECT_EQ(good->blob, "blob");
+  EXPECT_FALSE(driver::codeFrom(*good));
+  EXPECT_FALSE(driver::verdictFrom(*good));
+  EXPECT_FALSE(driver::timingFrom(*good));
+  auto negative = receive(
+      frame("{\"samplesNs\":[-1],\"batch\":1,\"switches\":0,\"steal\":0,"
+            "\"fastestNs\":1,\"slowestNs\":1,\"seconds\":1}",
+            ""));
+  ASSERT_TRUE(negative);
+  EXPECT_FALSE(driver::timingFrom(*negative));
+}
+
+} // namespace
