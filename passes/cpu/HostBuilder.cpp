@@ -274,6 +274,22 @@ void HostBuilder::storeVector(Value value, Value pointer, Type storage,
                               b.getI32IntegerAttr(storageBytes(storage)));
 }
 
+void HostBuilder::streamVector(Value value, Value pointer, Type storage) {
+  Value narrowed = narrow(value, storage);
+  auto type = cast<VectorType>(narrowed.getType());
+  unsigned bytes = type.getDimSize(0) * type.getElementTypeBitWidth() / 8;
+  LLVM::StoreOp::create(b, loc, narrowed, pointer, bytes, /*isVolatile=*/false,
+                        /*isNonTemporal=*/true);
+}
+
+Value HostBuilder::isAligned(ArrayRef<Value> numbers, int64_t alignment) {
+  Value bits = i64(0);
+  for (Value number : numbers)
+    bits = arith::OrIOp::create(b, loc, bits, number);
+  Value low = arith::AndIOp::create(b, loc, bits, i64(alignment - 1));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, low, i64(0));
+}
+
 void HostBuilder::scatter(Value value, Value base, Type storage, Value offsets,
                           Value mask) {
   int64_t lanes = cast<VectorType>(offsets.getType()).getDimSize(0);
@@ -344,12 +360,15 @@ SmallVector<Value> HostBuilder::loop(Value low, Value high, int64_t step,
   return SmallVector<Value>(op.getResults());
 }
 
-void HostBuilder::ifThen(Value condition,
-                         function_ref<void(HostBuilder &)> body) {
-  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+void HostBuilder::ifElse(Value condition,
+                         function_ref<void(HostBuilder &)> thenBody,
+                         function_ref<void(HostBuilder &)> elseBody) {
+  auto op = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(op.thenBlock()->getTerminator());
-  body(*this);
+  thenBody(*this);
+  b.setInsertionPoint(op.elseBlock()->getTerminator());
+  elseBody(*this);
 }
 
 } // namespace azulejo::cpu

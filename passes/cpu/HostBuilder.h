@@ -66,6 +66,10 @@ public:
   void store(mlir::Value value, mlir::Value pointer, mlir::Type storage);
   void storeVector(mlir::Value value, mlir::Value pointer, mlir::Type storage,
                    mlir::Value mask = {});
+  /// A store past the cache; the address is aligned to the whole vector.
+  void streamVector(mlir::Value value, mlir::Value pointer, mlir::Type storage);
+  /// Whether all numbers are multiples of `alignment`, a power of two.
+  mlir::Value isAligned(llvm::ArrayRef<mlir::Value> numbers, int64_t alignment);
   void scatter(mlir::Value value, mlir::Value base, mlir::Type storage,
                mlir::Value offsets, mlir::Value mask);
 
@@ -84,8 +88,9 @@ public:
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t step, mlir::ValueRange carried,
                                       LoopBody body);
-  void ifThen(mlir::Value condition,
-              llvm::function_ref<void(HostBuilder &)> body);
+  void ifElse(mlir::Value condition,
+              llvm::function_ref<void(HostBuilder &)> thenBody,
+              llvm::function_ref<void(HostBuilder &)> elseBody);
 
 private:
   /// Between what memory holds (i16 for bf16, i8 for i1) and the compute type.

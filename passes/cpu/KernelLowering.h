@@ -51,6 +51,12 @@ public:
   mlir::LogicalResult run(mlir::OpBuilder &b);
 
 private:
+  /// The loop over [begin, end) of the grid.
+  mlir::LogicalResult emitItems(HostBuilder &h, mlir::Value begin,
+                                mlir::Value end,
+                                llvm::ArrayRef<mlir::Value> blocks);
+  /// Whether every row of every written view starts on a cache line.
+  mlir::Value writesAreAligned(HostBuilder &h);
   mlir::LogicalResult lowerBlock(HostBuilder &h, mlir::Block &block);
   mlir::LogicalResult lowerMap(HostBuilder &h, tile::MapOp map);
   void emitMapRow(HostBuilder &h, tile::MapOp map, LaneBody &body,
@@ -90,6 +96,7 @@ private:
   int64_t lanes;     ///< f32 lanes of one vector
   int64_t registerM; ///< rows of a register tile
   int64_t registerN; ///< vectors of a register tile
+  bool streaming = false; ///< writes bypass the cache in what is emitted now
   int64_t scratchBytes = 0;
   mlir::Value scratch;
   llvm::DenseSet<mlir::Value> lanesFirst;

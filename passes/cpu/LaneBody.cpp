@@ -277,7 +277,11 @@ SmallVector<Value> LaneBody::emitLanes(HostBuilder &h, int64_t lanes,
       bool contiguous;
       Address at =
           addressOf(h, write.getIndices(), view, lanes, outer, contiguous);
-      if (contiguous && !at.offsets) {
+      int64_t bytes = lanes * storageBytes(view.storage);
+      if (contiguous && !at.offsets && streaming && !mask && bytes >= 16 &&
+          lookup(write.getIndices().back(), outer).multiple % lanes == 0) {
+        h.streamVector(asVector(h, value, lanes), at.base, view.storage);
+      } else if (contiguous && !at.offsets) {
         h.storeVector(asVector(h, value, lanes), at.base, view.storage, mask);
       } else if (at.offsets) {
         h.scatter(asVector(h, value, lanes), at.base, view.storage, at.offsets,

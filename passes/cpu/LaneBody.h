@@ -44,6 +44,10 @@ public:
   /// is memory that may always be read.
   LaneBody(tile::MapOp map, unsigned laneAxis, mlir::Value safeAddress);
 
+  /// Whole vectors that are written side by side go past the cache; the views
+  /// that are written are aligned to 64 bytes in every row.
+  void setStreaming(bool on) { streaming = on; }
+
   void bindUniform(mlir::Value value, mlir::Value scalar);
   void bindLinear(mlir::Value value, mlir::Value scalar, int64_t multiple);
   void bindVector(mlir::Value value, mlir::Value vector);
@@ -81,6 +85,7 @@ private:
   tile::MapOp map;
   unsigned laneAxis;
   mlir::Value safeAddress;
+  bool streaming = false;
   llvm::DenseMap<mlir::Value, Lane> bound;   ///< survives emitLanes
   llvm::DenseMap<mlir::Value, Lane> current; ///< of one emitLanes
   llvm::DenseSet<mlir::Operation *> hoisted;

@@ -153,6 +153,43 @@ LogicalResult KernelLowering::lowerBlock(HostBuilder &h, Block &block) {
   return success();
 }
 
+LogicalResult KernelLowering::emitItems(HostBuilder &h, Value begin, Value end,
+                                        ArrayRef<Value> blocks) {
+  LogicalResult result = success();
+  h.loop(begin, end, 1, {},
+         [&](HostBuilder &h, Value item, ValueRange) -> SmallVector<Value> {
+           programIds.assign(blocks.size(), Value());
+           for (size_t axis = blocks.size(); axis-- > 0;) {
+             if (axis == 0) {
+               programIds[0] = item;
+               break;
+             }
+             programIds[axis] =
+                 arith::RemUIOp::create(h.b, h.loc, item, blocks[axis]);
+             item = arith::DivUIOp::create(h.b, h.loc, item, blocks[axis]);
+           }
+           result = lowerBlock(h, kernel.getBody().front());
+           return {};
+         });
+  return result;
+}
+
+Value KernelLowering::writesAreAligned(HostBuilder &h) {
+  constexpr int64_t kLine = 64;
+  SmallVector<Value> numbers;
+  llvm::DenseSet<Value> seen;
+  kernel.walk([&](tile::WriteOp write) {
+    if (!seen.insert(write.getView()).second)
+      return;
+    const ViewAccess &view = views[write.getView()];
+    numbers.push_back(
+        LLVM::PtrToIntOp::create(h.b, h.loc, h.b.getI64Type(), view.base));
+    for (Value stride : ArrayRef<Value>(view.strides).drop_back())
+      numbers.push_back(h.mul(stride, h.i64(storageBytes(view.storage))));
+  });
+  return h.isAligned(numbers, kLine);
+}
+
 LogicalResult KernelLowering::run(OpBuilder &b) {
   Location loc = kernel.getLoc();
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -211,21 +248,23 @@ LogicalResult KernelLowering::run(OpBuilder &b) {
   }
   assignLanes();
   LogicalResult result = success();
-  h.loop(entry->getArgument(1), entry->getArgument(2), 1, {},
-         [&](HostBuilder &h, Value item, ValueRange) -> SmallVector<Value> {
-           programIds.assign(blocks.size(), Value());
-           for (size_t axis = blocks.size(); axis-- > 0;) {
-             if (axis == 0) {
-               programIds[0] = item;
-               break;
-             }
-             programIds[axis] =
-                 arith::RemUIOp::create(h.b, h.loc, item, blocks[axis]);
-             item = arith::DivUIOp::create(h.b, h.loc, item, blocks[axis]);
-           }
-           result = lowerBlock(h, kernel.getBody().front());
-           return {};
-         });
+  Value begin = entry->getArgument(1), end = entry->getArgument(2);
+  if (schedule.knob("streamStores")) {
+    h.ifElse(
+        writesAreAligned(h),
+        [&](HostBuilder &h) {
+          streaming = true;
+          result = emitItems(h, begin, end, blocks);
+          streaming = false;
+          scratchBytes = 0; // the other version uses the same memory
+        },
+        [&](HostBuilder &h) {
+          if (succeeded(result))
+            result = emitItems(h, begin, end, blocks);
+        });
+  } else {
+    result = emitItems(h, begin, end, blocks);
+  }
   LLVM::ReturnOp::create(b, loc, ValueRange());
   function->setAttr("azulejo.scratch_bytes", b.getI64IntegerAttr(scratchBytes));
   return result;

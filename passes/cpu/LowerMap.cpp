@@ -95,6 +95,7 @@ LogicalResult KernelLowering::lowerMap(HostBuilder &h, tile::MapOp map) {
   h.loop(h.i64(0), rows, 1, {},
          [&](HostBuilder &h, Value row, ValueRange) -> SmallVector<Value> {
            LaneBody body(map, laneAxis, scratch);
+           body.setStreaming(streaming);
            emitMapRow(h, map, body, row, laneCount, laneAxis);
            return {};
          });

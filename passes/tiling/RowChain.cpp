@@ -39,10 +39,14 @@ public:
     rowLimit = f.dim(rowCount);
     rowOrigin = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
                       f.constant(rowTile));
+    for (size_t i = 0; i < space.outputs.size(); ++i)
+      pending.push_back(i);
     for (const auto &stage : space.stages)
       emitStage(stage);
-    for (auto [i, output] : llvm::enumerate(space.outputs))
-      emitOutput(i, output);
+    while (!pending.empty()) {
+      const RowSpace::Output &first = space.outputs[pending.front()];
+      emitOutputs(takeReady(laneShape(first)), laneShape(first));
+    }
     if (!emitter.failure.empty())
       return makeError(ErrorCode::Internal, "kernel RowChain",
                        emitter.failure);
@@ -133,6 +137,36 @@ private:
     return count;
   }
 
+  static opset::Shape foldedShape(Operation *reduction) {
+    opset::Shape shape = shapeOf(reduction->getOperand(0)), folded;
+    for (unsigned axis : axesOf(reduction).folded)
+      folded.push_back(shape[axis]);
+    return folded;
+  }
+
+  static opset::Shape laneShape(const RowSpace::Output &output) {
+    opset::Shape shape = shapeOf(output.value), lanes;
+    for (unsigned axis : output.laneAxes)
+      lanes.push_back(shape[axis]);
+    return lanes;
+  }
+
+  /// Outputs over these lanes that need only finished reductions, taken off
+  /// the pending list: they are written in the pass that is about to run, so
+  /// that a residual's sum does not cost a pass of its own.
+  std::vector<size_t> takeReady(const opset::Shape &lanes) {
+    std::vector<size_t> ready, rest;
+    for (size_t i : pending) {
+      const RowSpace::Output &output = space.outputs[i];
+      bool fits = laneShape(output) == lanes;
+      for (Operation *reduction : output.reductions)
+        fits &= llvm::is_contained(finished, reduction);
+      (fits ? ready : rest).push_back(i);
+    }
+    pending = std::move(rest);
+    return ready;
+  }
+
   void emitGroup(const std::vector<Operation *> &group,
                  const opset::Dim &lanes) {
     SmallVector<Value> inits;
@@ -151,6 +185,7 @@ private:
                           : "sum");
       pads.push_back(0);
     }
+    std::vector<size_t> written = takeReady(foldedShape(group.front()));
     SmallVector<Value> results = overLanes(
         lanes, inits, [&](Value origin, int64_t chunk, ValueRange carried) {
           KernelFrame::MapSpec spec = frame(origin, chunk, lanes);
@@ -165,6 +200,8 @@ private:
                 SmallVector<Value> values;
                 for (Operation *op : group)
                   values.push_back(emitFolded(op, at[0], at[1]));
+                for (size_t i : written)
+                  writeOutput(i, at[0], at[1]);
                 return values;
               });
           return SmallVector<Value>(map.getResults());
@@ -197,29 +234,33 @@ private:
     return element;
   }
 
-  void emitOutput(unsigned index, const RowSpace::Output &output) {
-    opset::Shape shape = shapeOf(output.value), laneShape;
-    for (unsigned axis : output.laneAxes)
-      laneShape.push_back(shape[axis]);
-    opset::Dim lanes = opset::elementCount(laneShape);
+  void emitOutputs(const std::vector<size_t> &outputs,
+                   const opset::Shape &laneExtents) {
+    opset::Dim lanes = opset::elementCount(laneExtents);
     overLanes(lanes, {}, [&](Value origin, int64_t chunk, ValueRange) {
       f.map(frame(origin, chunk, lanes), [&](ValueRange at,
                                              ValueRange elements) {
         bindRows(elements);
-        SmallVector<Value> rowAt = f.delinearise(at[0], space.rows);
-        SmallVector<Value> laneAt = f.delinearise(at[1], laneShape);
-        SmallVector<Value> coords(shape.size());
-        for (auto [k, axis] : llvm::enumerate(output.rowAxes))
-          if (axis >= 0)
-            coords[axis] = rowAt[k];
-        for (auto [k, axis] : llvm::enumerate(output.laneAxes))
-          coords[axis] = laneAt[k];
-        if (Value element = emitter.emit(output.value, coords))
-          emitter.write(index, element, coords);
+        for (size_t i : outputs)
+          writeOutput(i, at[0], at[1]);
         return SmallVector<Value>();
       });
       return SmallVector<Value>();
     });
+  }
+
+  void writeOutput(size_t index, Value row, Value lane) {
+    const RowSpace::Output &output = space.outputs[index];
+    SmallVector<Value> rowAt = f.delinearise(row, space.rows);
+    SmallVector<Value> laneAt = f.delinearise(lane, laneShape(output));
+    SmallVector<Value> coords(shapeOf(output.value).size());
+    for (auto [k, axis] : llvm::enumerate(output.rowAxes))
+      if (axis >= 0)
+        coords[axis] = rowAt[k];
+    for (auto [k, axis] : llvm::enumerate(output.laneAxes))
+      coords[axis] = laneAt[k];
+    if (Value element = emitter.emit(output.value, coords))
+      emitter.write(index, element, coords);
   }
 
   KernelFrame f;
@@ -228,6 +269,7 @@ private:
   RowSpace space;
   int64_t rowTile = 1;
   Value rowOrigin, rowLimit;
+  std::vector<size_t> pending; ///< outputs that are not written yet
   std::vector<Operation *> finished;
   llvm::DenseMap<Operation *, Value> rowTiles;
 };
@@ -254,6 +296,7 @@ public:
         if (width * 4 <= target.vectorBytes)
           widths.push_back(width);
       space.values["laneWidth"] = widths;
+      space.values["streamStores"] = {0, 1};
     } else {
       space.values["blockThreads"] = {64, 128, 256, 512, 1024};
       space.values["accessBytes"] = {4, 8, 16};
@@ -270,9 +313,20 @@ public:
   }
 
   schedule::Schedule
-  defaultSchedule(graphir::FusedOp,
-                  const target::TargetDesc &) const override {
-    return schedule::Schedule::defaults("RowChain");
+  defaultSchedule(graphir::FusedOp region,
+                  const target::TargetDesc &target) const override {
+    schedule::Schedule best = schedule::Schedule::defaults("RowChain");
+    // What does not fit the last cache anyway should not push out the rest.
+    int64_t bytes = 0;
+    for (Value output : region.getOutputs()) {
+      auto type = cast<RankedTensorType>(output.getType());
+      if (type.hasStaticShape())
+        bytes += type.getNumElements() *
+                 type.getElementTypeBitWidth() / 8;
+    }
+    if (target.kind == target::Kind::Cpu && bytes > 2 * target.l3Bytes)
+      best.knobs["streamStores"] = 1;
+    return best;
   }
 
   Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,

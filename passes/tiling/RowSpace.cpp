@@ -125,8 +125,8 @@ private:
       SmallVector<int> rowAxes;
       SmallVector<opset::Dim> symbols;
       bool first = true;
-      for (auto &[source, lists] :
-           graphir::accessesOf(value, results, symbols))
+      graphir::Accesses found = graphir::accessesOf(value, results, symbols);
+      for (auto &[source, lists] : found)
         for (const graphir::Coordinates &coords : lists) {
           SmallVector<int> axes;
           for (auto [k, expr] :
@@ -151,7 +151,9 @@ private:
         }
       if (first && !leadingRows(shape, rowAxes))
         return false;
-      RowSpace::Output output{value, rowAxes, {}};
+      RowSpace::Output output{value, rowAxes, {}, {}};
+      for (auto &[source, lists] : found)
+        output.reductions.push_back(source.getDefiningOp());
       for (unsigned i = 0; i < shape.size(); ++i)
         if (!llvm::is_contained(rowAxes, static_cast<int>(i)))
           output.laneAxes.push_back(i);

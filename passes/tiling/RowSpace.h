@@ -26,6 +26,7 @@ struct RowSpace {
     /// is 1 and no axis carries it.
     llvm::SmallVector<int> rowAxes;
     llvm::SmallVector<unsigned> laneAxes; ///< the other axes, in order
+    llvm::SmallVector<mlir::Operation *> reductions; ///< that it reads
   };
   std::vector<Output> outputs;
 };
