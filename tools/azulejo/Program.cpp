@@ -241,11 +241,19 @@ std::string dimsText(const std::vector<DimValue> &dims) {
   return text;
 }
 
-static std::string joined(const Json &list) {
-  std::string text;
-  for (const Json &item : list.items())
-    text += (text.empty() ? "" : ", ") + item.text();
-  return text;
+Cell labelsOf(const Json &list) {
+  static constexpr size_t kShown = 6;
+  std::string all, some;
+  for (size_t i = 0; i < list.items().size(); ++i) {
+    all += (i ? ", " : "") + list.items()[i].text();
+    if (i + 1 == kShown)
+      some = all;
+  }
+  Cell cell(all);
+  if (list.items().size() > kShown)
+    cell.shown = Cell(some).shown + ", ... (" +
+                 std::to_string(list.items().size()) + " in all)";
+  return cell;
 }
 
 static Cell amountOf(const Json &value, const char *unit) {
@@ -257,10 +265,11 @@ void addKernels(Report &report, const Json &explanation) {
                               {"kernel", "family", "computes", "flops", "bytes",
                                "verdict", "schedule"});
   for (const Json &kernel : explanation["kernels"].items())
-    table.rows.push_back(
-        {kernel["name"].text(), kernel["family"].text(), joined(kernel["ops"]),
-         amountOf(kernel["flops"], "FLOP"), amountOf(kernel["bytes"], "B"),
-         kernel["verdict"].text(), kernel["schedule"].text()});
+    table.rows.push_back({kernel["name"].text(), kernel["family"].text(),
+                          labelsOf(kernel["ops"]),
+                          amountOf(kernel["flops"], "FLOP"),
+                          amountOf(kernel["bytes"], "B"),
+                          kernel["verdict"].text(), kernel["schedule"].text()});
 }
 
 void addNotes(Report &report, const Json &explanation) {
@@ -270,7 +279,7 @@ void addNotes(Report &report, const Json &explanation) {
       "notes", "Not fused, and other remarks:", {"rule", "ops", "note"});
   for (const Json &note : explanation["notes"].items())
     table.rows.push_back(
-        {note["rule"].text(), joined(note["ops"]), note["text"].text()});
+        {note["rule"].text(), labelsOf(note["ops"]), note["text"].text()});
 }
 
 } // namespace azulejo::cli

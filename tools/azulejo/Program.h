@@ -68,6 +68,9 @@ std::string dimsText(const std::vector<DimValue> &dims);
 Result<Json> explained(const Executable &executable,
                        const std::vector<DimValue> &dims);
 
+/// The labels of ops: the first few for people, all of them for machines.
+Cell labelsOf(const Json &list);
+
 /// One row per kernel: what it computes, its schedule, work and traffic.
 void addKernels(Report &report, const Json &explanation);
 /// One row per refusal, with its rule.

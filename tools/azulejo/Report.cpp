@@ -31,7 +31,7 @@ static size_t widthOf(const std::string &text) {
 }
 
 Cell::Cell(const std::string &text, Style style)
-    : shown(printable(text)), json(quoted(text)), style(style) {}
+    : shown(printable(text)), json(quoted(text)), full(shown), style(style) {}
 
 static Cell number(std::string shown, std::string json) {
   Cell cell(shown);
@@ -188,10 +188,10 @@ static std::string csvField(const Cell &cell) {
     return "";
   if (cell.json.empty() || cell.json[0] != '"')
     return cell.json;
-  if (cell.shown.find_first_of(",\"") == std::string::npos)
-    return cell.shown;
+  if (cell.full.find_first_of(",\"") == std::string::npos)
+    return cell.full;
   std::string out = "\"";
-  for (char c : cell.shown)
+  for (char c : cell.full)
     out += c == '"' ? "\"\"" : std::string(1, c);
   return out + "\"";
 }

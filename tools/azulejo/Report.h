@@ -20,9 +20,9 @@ namespace azulejo::cli {
 enum class Format { Table, Markdown, Csv, Json };
 enum class Style { Plain, Good, Warn, Bad };
 
-/// One value: as people read it, and as a JSON value.
+/// One value: as people read it, as a JSON value, and in full for CSV.
 struct Cell {
-  std::string shown, json;
+  std::string shown, json, full;
   bool right = false; ///< numbers align to the right
   Style style = Style::Plain;
 

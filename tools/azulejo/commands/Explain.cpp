@@ -13,13 +13,6 @@ static Cell amountOf(const Json &value, const char *unit) {
   return value.isNull() ? Cell::none() : Cell::amount(value.real(), unit);
 }
 
-static std::string joined(const Json &list) {
-  std::string text;
-  for (const Json &item : list.items())
-    text += (text.empty() ? "" : ", ") + item.text();
-  return text;
-}
-
 /// The verdict in a sentence: what would have to change to go faster.
 static std::string verdictOf(const Json &kernel) {
   const std::string &verdict = kernel["verdict"].text();
@@ -117,7 +110,7 @@ private:
       const std::string &phase = kernel["attention"]["phase"].text();
       table.rows.push_back(
           {kernel["name"].text(), kernel["family"].text(),
-           joined(kernel["ops"]), amountOf(kernel["flops"], "FLOP"),
+           labelsOf(kernel["ops"]), amountOf(kernel["flops"], "FLOP"),
            amountOf(kernel["unfused_bytes"], "B"),
            amountOf(kernel["bytes"], "B"),
            Cell::real(kernel["flop_per_byte"].real(), 2),
