@@ -9,6 +9,8 @@
 #include "ir/target/TargetDesc.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <sched.h>
 #include <unistd.h>
 
@@ -107,8 +109,31 @@ static int64_t usableThreads() {
   return std::max<int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+/// Bytes of one cache as the kernel lists it ("32768K"), or 0. sysconf counts
+/// all last-level caches of a many-chiplet part together, of which one thread
+/// can use only its own.
+static int64_t listedCacheBytes(int level) {
+  for (int index = 0; index < 8; ++index) {
+    std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" +
+                         std::to_string(index) + "/";
+    int found = 0;
+    std::string type, size;
+    if (!(std::ifstream(folder + "level") >> found) || found != level ||
+        !(std::ifstream(folder + "type") >> type) || type == "Instruction" ||
+        !(std::ifstream(folder + "size") >> size))
+      continue;
+    char *end = nullptr;
+    int64_t number = std::strtoll(size.c_str(), &end, 10);
+    int64_t unit = *end == 'K' ? 1024 : *end == 'M' ? 1024 * 1024 : 1;
+    return number > 0 && number < (int64_t{1} << 40) ? number * unit : 0;
+  }
+  return 0;
+}
+
 /// Kernels that hide the topology report 0 or -1.
-static int64_t cacheBytes(int name, int64_t otherwise) {
+static int64_t cacheBytes(int level, int name, int64_t otherwise) {
+  if (int64_t listed = listedCacheBytes(level))
+    return listed;
   int64_t bytes = sysconf(name);
   return bytes > 0 ? bytes : otherwise;
 }
@@ -120,9 +145,9 @@ static TargetDesc describeHost() {
   desc.kind = Kind::Cpu;
   describeFeatures(desc);
   desc.units = usableThreads();
-  desc.smemPerBlock = cacheBytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
-  desc.l2Bytes = cacheBytes(_SC_LEVEL2_CACHE_SIZE, 512 << 10);
-  desc.l3Bytes = cacheBytes(_SC_LEVEL3_CACHE_SIZE, 0);
+  desc.smemPerBlock = cacheBytes(1, _SC_LEVEL1_DCACHE_SIZE, 32 << 10);
+  desc.l2Bytes = cacheBytes(2, _SC_LEVEL2_CACHE_SIZE, 512 << 10);
+  desc.l3Bytes = cacheBytes(3, _SC_LEVEL3_CACHE_SIZE, 0);
   // The machine does not report rates. These are round figures (10 GB/s per
   // thread up to 100; two vector pipes at 3 GHz), nominal until measured.
   double threads = static_cast<double>(desc.units);
