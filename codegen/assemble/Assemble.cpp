@@ -159,9 +159,9 @@ Result<Cubin> assemblePtx(std::string_view ptx,
               log = folder.file("log");
   if (Status status = writeFile(in, ptx); !status)
     return status.error();
-  Result<pid_t> child =
-      start({options.ptxas, "-arch=" + options.arch, "-O3", "-v", "-o", out, in},
-            log);
+  Result<pid_t> child = start(
+      {options.ptxas, "-arch=" + options.arch, "-O3", "-v", "-o", out, in},
+      log);
   if (!child)
     return child.error();
   Result<int> status = waitFor(*child, options.timeoutMs, where);

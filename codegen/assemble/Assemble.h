@@ -1,4 +1,4 @@
-//===- Assemble.h - PTX to machine code --------------------------*- C++ -*-===//
+//===- Assemble.h - PTX to machine code -------------------------*- C++ -*-===//
 //
 // A subprocess of the toolkit's assembler, given by its path: nothing is linked
 // and no environment variable is read here. Assembling in-process by nvJitLink
@@ -40,8 +40,8 @@ struct Cubin {
 };
 
 /// Errors: Toolchain when the assembler cannot run or is killed, Timeout when
-/// it does not end, Internal (with its log) when it refuses the PTX: that PTX is
-/// ours.
+/// it does not end, Internal (with its log) when it refuses the PTX: that PTX
+/// is ours.
 Result<Cubin> assemblePtx(std::string_view ptx, const AssembleOptions &options);
 
 /// Reads the verbose log of one kernel. A log without a register count is an

@@ -56,7 +56,7 @@ void registerPtxPasses() {
   struct Options : PassPipelineOptions<Options> {
     Option<std::string> target{*this, "target",
                                llvm::cl::desc("device to generate for"),
-                               llvm::cl::init("sm_90a")};
+                               llvm::cl::init("h200")};
   };
   PassPipelineRegistration<Options>(
       "azulejo-kernel-to-ptx", "a GPU kernel to PTX text on standard output",

@@ -60,7 +60,8 @@ private:
   /// represented; of the two products at most the second rounds.
   Value scale(Value x, Value n) {
     // NaN must not reach the conversion, whose result would be undefined.
-    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, n, n);
+    Value isNan =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, n, n);
     n = arith::SelectOp::create(b, loc, isNan, f32(0), n);
     Value whole = arith::FPToSIOp::create(b, loc, b.getI32Type(), n);
     Value half = arith::ShRSIOp::create(b, loc, whole, i32(1));
@@ -69,8 +70,7 @@ private:
       Value biased = arith::AddIOp::create(b, loc, part, i32(127));
       Value bits = arith::ShLIOp::create(b, loc, biased, i32(23));
       x = arith::MulFOp::create(
-          b, loc, x,
-          arith::BitcastOp::create(b, loc, b.getF32Type(), bits));
+          b, loc, x, arith::BitcastOp::create(b, loc, b.getF32Type(), bits));
     }
     return x;
   }

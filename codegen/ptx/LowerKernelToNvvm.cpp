@@ -67,10 +67,10 @@ private:
     if (auto alloc = dyn_cast<kernel::SharedAllocOp>(op))
       return {lowerAlloc(alloc)};
     if (auto load = dyn_cast<kernel::SharedLoadOp>(op))
-      return {LLVM::LoadOp::create(
-          b, loc, load.getType(),
-          sharedAddress(load.getArrayMutable().get(), load.getType(),
-                        load.getIndex()))};
+      return {
+          LLVM::LoadOp::create(b, loc, load.getType(),
+                               sharedAddress(load.getArrayMutable().get(),
+                                             load.getType(), load.getIndex()))};
     if (auto store = dyn_cast<kernel::SharedStoreOp>(op)) {
       LLVM::StoreOp::create(b, loc, store.getValue(),
                             sharedAddress(store.getArrayMutable().get(),
@@ -92,10 +92,10 @@ private:
 
   Value lowerAlloc(kernel::SharedAllocOp alloc) {
     kernel::SharedType type = alloc.getType();
-    auto array = LLVM::LLVMArrayType::get(type.getElementType(),
-                                          type.getCount());
-    std::string name = (source.getSymName() + "_shared" +
-                        std::to_string(allocations++)).str();
+    auto array =
+        LLVM::LLVMArrayType::get(type.getElementType(), type.getCount());
+    std::string name =
+        (source.getSymName() + "_shared" + std::to_string(allocations++)).str();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(source);
     auto global = LLVM::GlobalOp::create(
@@ -159,25 +159,24 @@ private:
       return {widen(raw, storage)};
     SmallVector<Value> elements;
     for (int64_t i = 0; i < count; ++i)
-      elements.push_back(widen(
-          LLVM::ExtractElementOp::create(b, loc, raw, i32(i)), storage));
+      elements.push_back(
+          widen(LLVM::ExtractElementOp::create(b, loc, raw, i32(i)), storage));
     return elements;
   }
 
   SmallVector<Value> lowerLoad(kernel::LoadOp load) {
     if (!load.getPredicate())
       return loadElements(load);
-    auto branch = scf::IfOp::create(b, loc, load.getResultTypes(),
-                                    load.getPredicate(),
-                                    /*withElseRegion=*/true);
+    auto branch =
+        scf::IfOp::create(b, loc, load.getResultTypes(), load.getPredicate(),
+                          /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(b, loc, loadElements(load));
     b.setInsertionPointToStart(branch.elseBlock());
     SmallVector<Value> zeros;
     for (Type type : load.getResultTypes())
-      zeros.push_back(
-          arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
+      zeros.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
     scf::YieldOp::create(b, loc, zeros);
     return SmallVector<Value>(branch.getResults());
   }
@@ -219,8 +218,8 @@ private:
           b, loc, i32Type, arith::ShRUIOp::create(b, loc, value, shift));
       low = arith::ExtUIOp::create(b, loc, type, exchange(low, mask));
       high = arith::ExtUIOp::create(b, loc, type, exchange(high, mask));
-      return arith::OrIOp::create(
-          b, loc, low, arith::ShLIOp::create(b, loc, high, shift));
+      return arith::OrIOp::create(b, loc, low,
+                                  arith::ShLIOp::create(b, loc, high, shift));
     }
     StringRef name = type.isF32() ? "llvm.nvvm.shfl.sync.bfly.f32"
                                   : "llvm.nvvm.shfl.sync.bfly.i32";
@@ -236,9 +235,8 @@ private:
         value = isFloat ? Value(arith::AddFOp::create(b, loc, value, other))
                         : Value(arith::AddIOp::create(b, loc, value, other));
       else
-        value = isFloat
-                    ? Value(arith::MaximumFOp::create(b, loc, value, other))
-                    : Value(arith::MaxSIOp::create(b, loc, value, other));
+        value = isFloat ? Value(arith::MaximumFOp::create(b, loc, value, other))
+                        : Value(arith::MaxSIOp::create(b, loc, value, other));
     }
     return value;
   }

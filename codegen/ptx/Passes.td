@@ -14,7 +14,7 @@ def EmitPtxPass : Pass<"azulejo-emit-ptx", "::mlir::ModuleOp"> {
     The text goes to standard output.
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"sm_90a\"",
+    Option<"target", "target", "std::string", "\"h200\"",
            "device to generate for, by name">
   ];
 }

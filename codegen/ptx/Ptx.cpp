@@ -126,8 +126,8 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
 Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
                         std::string *listing) {
   if (target.kind != target::Kind::Gpu)
-    return makeError(ErrorCode::InvalidArgument,
-                     "device '" + target.name + "'", "is no GPU");
+    return makeError(ErrorCode::InvalidArgument, "device '" + target.name + "'",
+                     "is no GPU");
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
   if (kernels.size() != 1)
     return internal("expected one kernel, found " +

@@ -1,4 +1,4 @@
-//===- Ptx.h - GPU kernels to PTX text ---------------------------*- C++ -*-===//
+//===- Ptx.h - GPU kernels to PTX text --------------------------*- C++ -*-===//
 //
 // A pure function: no device, no driver, no assembler, no environment.
 //

@@ -1,4 +1,4 @@
-//===- Kernel.h - the kernel dialect -----------------------------*- C++ -*-===//
+//===- Kernel.h - the kernel dialect ----------------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Kernel.h - tile programs to GPU kernels -------------------*- C++ -*-===//
+//===- Kernel.h - tile programs to GPU kernels ------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- LaneAnalysis.h - how a map's values vary along a row ------*- C++ -*-===//
+//===- LaneAnalysis.h - how a map's values vary along a row -----*- C++ -*-===//
 //
 // A thread takes `width` neighbouring lanes of a row, the first of which is a
 // multiple of `width` away from the map's origin. Every value of the map's body

@@ -116,10 +116,9 @@ void MapBody::emitWrite(tile::WriteOp write, const LaneAnalysis &lanes,
   for (int64_t lane = 0; lane < lanes.width; ++lane)
     values.push_back(at(write.getValue(), lane));
   if (wide && lanes.isContiguous(write.getIndices())) {
-    kernel::StoreOp::create(t.b, t.loc, values, access.base,
-                            offset(write.getIndices(), access, 0), Value(),
-                            access.storage,
-                            accessAlignment(access.storage, lanes.width));
+    kernel::StoreOp::create(
+        t.b, t.loc, values, access.base, offset(write.getIndices(), access, 0),
+        Value(), access.storage, accessAlignment(access.storage, lanes.width));
     return;
   }
   for (auto [lane, value] : llvm::enumerate(values))
@@ -129,8 +128,8 @@ void MapBody::emitWrite(tile::WriteOp write, const LaneAnalysis &lanes,
                             kernel::storageBytes(access.storage));
 }
 
-SmallVector<SmallVector<Value>>
-MapBody::emitLanes(const LaneAnalysis &lanes, Value first, bool wide) {
+SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
+                                                   Value first, bool wide) {
   group.clear();
   Block &body = map.getBody().front();
   Value coordinate = body.getArgument(map.getShape().size() - 1);

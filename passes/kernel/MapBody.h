@@ -1,4 +1,4 @@
-//===- MapBody.h - a map's body for one thread's lanes -----------*- C++ -*-===//
+//===- MapBody.h - a map's body for one thread's lanes ----------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -29,7 +29,9 @@ public:
   MapBody(ThreadBuilder &t, tile::MapOp map, Outer outer, View view);
 
   /// Row-wide values: coordinates and elements of per-row tiles.
-  void bind(mlir::Value bodyValue, mlir::Value value) { row[bodyValue] = value; }
+  void bind(mlir::Value bodyValue, mlir::Value value) {
+    row[bodyValue] = value;
+  }
 
   /// What does not depend on the lane. Memory is read only if `any` holds.
   void emitRow(mlir::Value any);

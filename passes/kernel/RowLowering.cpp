@@ -32,9 +32,9 @@ LogicalResult RowLowering::checkShape() {
     if (auto map = dyn_cast<tile::MapOp>(op)) {
       if (map.getShape().size() != 2)
         return refuse(op, "its map has no rows and lanes");
-      if (rowOrigin && (map.getOrigin()[0] != rowOrigin ||
-                        map.getExtent()[0] != rowLimit ||
-                        map.getShape()[0] != rowTile))
+      if (rowOrigin &&
+          (map.getOrigin()[0] != rowOrigin || map.getExtent()[0] != rowLimit ||
+           map.getShape()[0] != rowTile))
         return refuse(op, "its maps run over different rows");
       rowOrigin = map.getOrigin()[0];
       rowLimit = map.getExtent()[0];
@@ -79,8 +79,8 @@ void RowLowering::chooseWidth() {
     map.walk([&](Operation *op) {
       auto consider = [&](tile::ViewType type, ValueRange indices) {
         if (analysis.isContiguous(indices))
-          narrowest = std::min(narrowest,
-                               kernel::storageBytes(type.getElementType()));
+          narrowest =
+              std::min(narrowest, kernel::storageBytes(type.getElementType()));
       };
       if (auto read = dyn_cast<tile::ReadOp>(op))
         consider(read.getView().getType(), read.getIndices());
@@ -88,8 +88,8 @@ void RowLowering::chooseWidth() {
         consider(write.getView().getType(), write.getIndices());
     });
   });
-  width = std::clamp<int64_t>(accessBytes / narrowest, 1,
-                              kernel::kAccessElements);
+  width =
+      std::clamp<int64_t>(accessBytes / narrowest, 1, kernel::kAccessElements);
 }
 
 Value RowLowering::outer(Value value) {
@@ -118,14 +118,14 @@ LogicalResult RowLowering::bindArguments(ThreadBuilder &t, Block &entry) {
 
 LogicalResult RowLowering::bindProgramIds(ThreadBuilder &t) {
   llvm::StringMap<Value> symbols;
-  for (auto [symbol, arg] : llvm::zip(
-           source.getSymbols().getAsValueRange<StringAttr>(),
-           source.getSymbolArgs()))
+  for (auto [symbol, arg] :
+       llvm::zip(source.getSymbols().getAsValueRange<StringAttr>(),
+                 source.getSymbolArgs()))
     symbols[symbol] = scalars[arg];
   SmallVector<Value> blocks;
-  for (auto [extent, tile] : llvm::zip(
-           source.getGridExtents().getAsValueRange<StringAttr>(),
-           source.getGridTiles())) {
+  for (auto [extent, tile] :
+       llvm::zip(source.getGridExtents().getAsValueRange<StringAttr>(),
+                 source.getGridTiles())) {
     int64_t constant;
     Value size;
     if (!extent.getAsInteger(10, constant))
@@ -133,8 +133,7 @@ LogicalResult RowLowering::bindProgramIds(ThreadBuilder &t) {
     else if (auto it = symbols.find(extent); it != symbols.end())
       size = it->second;
     else
-      return source.emitOpError("grid extent '") << extent
-                                                 << "' is no symbol";
+      return source.emitOpError("grid extent '") << extent << "' is no symbol";
     blocks.push_back(t.ceilDiv(size, tile));
   }
   // The last axis varies fastest.
@@ -209,8 +208,8 @@ LogicalResult RowLowering::emitRows(ThreadBuilder &t, bool aligned) {
   nextArray = 0;
   LogicalResult result = success();
   Value origin = outer(rowOrigin);
-  Value count = t.max(t.min(t.sub(outer(rowLimit), origin), t.i64(rowTile)),
-                      t.i64(0));
+  Value count =
+      t.max(t.min(t.sub(outer(rowLimit), origin), t.i64(rowTile)), t.i64(0));
   t.loop(t.i64(0), count, t.i64(1), {},
          [&](Value at, ValueRange) -> SmallVector<Value> {
            row = t.add(origin, at);
@@ -247,8 +246,8 @@ LogicalResult RowLowering::emitBlock(ThreadBuilder &t, Block &block) {
 static std::string foldKind(Value tile) {
   for (OpOperand &use : tile.getUses()) {
     if (auto map = dyn_cast<tile::MapOp>(use.getOwner())) {
-      unsigned init = use.getOperandNumber() -
-                      map.getInits().getBeginOperandIndex();
+      unsigned init =
+          use.getOperandNumber() - map.getInits().getBeginOperandIndex();
       if (use.getOperandNumber() >= map.getInits().getBeginOperandIndex())
         return cast<StringAttr>(map.getKinds()[init]).str();
     } else if (auto loop = dyn_cast<scf::ForOp>(use.getOwner())) {
@@ -342,8 +341,8 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
     SmallVector<Value> next;
     auto values = body.emitLanes(lanes, t.add(origin, at), together);
     for (auto [i, part] : llvm::enumerate(carried))
-      next.push_back(t.combine(part, foldPairs(t, values[i], kinds[i]),
-                               kinds[i]));
+      next.push_back(
+          t.combine(part, foldPairs(t, values[i], kinds[i]), kinds[i]));
     return next;
   };
   LaneAnalysis groups(map, width), singles(map, 1);
@@ -352,9 +351,9 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
                  parts, [&](Value at, ValueRange carried) {
                    return step(groups, at, carried, wide);
                  });
-  int64_t divisor = std::min(
-      {knownDivisor(map.getOrigin()[1]), knownDivisor(map.getExtent()[1]),
-       knownDivisor(shape)});
+  int64_t divisor =
+      std::min({knownDivisor(map.getOrigin()[1]),
+                knownDivisor(map.getExtent()[1]), knownDivisor(shape)});
   if (divisor % width != 0) {
     // Fewer lanes are left than there are threads.
     Value at = t.add(whole, thread);
@@ -392,8 +391,8 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
   SmallVector<Value> arraysHere;
   for (Value result : results) {
     RowValue &value = tiles[result];
-    value.part = kernel::WarpReduceOp::create(
-        t.b, t.loc, value.part.getType(), value.kind, value.part);
+    value.part = kernel::WarpReduceOp::create(t.b, t.loc, value.part.getType(),
+                                              value.kind, value.part);
     if (nextArray == arrays.size()) {
       OpBuilder::InsertionGuard guard(t.b);
       t.b.setInsertionPointToStart(&function.getBody().front());
@@ -406,8 +405,8 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
   }
   // The first barrier protects the readers of the row before.
   kernel::BarrierOp::create(t.b, t.loc);
-  Value leads = t.b.createOrFold<arith::CmpIOp>(
-      t.loc, arith::CmpIPredicate::eq, lane, t.i32(0));
+  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                lane, t.i32(0));
   t.when(leads, {}, [&]() -> SmallVector<Value> {
     for (auto [result, array] : llvm::zip(results, arraysHere))
       kernel::SharedStoreOp::create(t.b, t.loc, tiles[result].part, array,

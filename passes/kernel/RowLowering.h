@@ -1,4 +1,4 @@
-//===- RowLowering.h - one row program becomes a GPU kernel ------*- C++ -*-===//
+//===- RowLowering.h - one row program becomes a GPU kernel -----*- C++ -*-===//
 //
 //   block = work item of `rowTile` rows
 //   for each row of the item                         (the same for the block)

@@ -80,8 +80,7 @@ Value ThreadBuilder::identity(Type type, StringRef kind) {
     return zero(type);
   if (auto real = dyn_cast<FloatType>(type))
     return arith::ConstantOp::create(
-        b, loc,
-        b.getFloatAttr(real, -std::numeric_limits<double>::infinity()));
+        b, loc, b.getFloatAttr(real, -std::numeric_limits<double>::infinity()));
   unsigned width = type.getIntOrFloatBitWidth();
   return arith::ConstantOp::create(
       b, loc, b.getIntegerAttr(type, APInt::getSignedMinValue(width)));

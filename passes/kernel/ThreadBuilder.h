@@ -1,4 +1,4 @@
-//===- ThreadBuilder.h - code of one thread ----------------------*- C++ -*-===//
+//===- ThreadBuilder.h - code of one thread ---------------------*- C++ -*-===//
 //
 // The handful of shapes of code that GPU kernels are made of: 64-bit index
 // arithmetic that folds constants, loops and branches with carried values, and
@@ -48,9 +48,8 @@ public:
   /// A copy of an arith or math op of a tile program; indices become i64.
   mlir::Value cloneScalar(mlir::Operation &op, mlir::ValueRange operands);
 
-  using Body =
-      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value at,
-                                                        mlir::ValueRange)>;
+  using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+      mlir::Value at, mlir::ValueRange)>;
   /// for (at = low; at < high; at += step) with carried values.
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       mlir::Value step,

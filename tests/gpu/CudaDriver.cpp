@@ -108,8 +108,8 @@ Result<std::unique_ptr<CudaDriver>> CudaDriver::open() {
   api.deviceGetAttribute(&driver->minor, kMinor, driver->device);
   driver->name = name;
   void *context = nullptr;
-  if (Status s = driver->check(
-          api.primaryCtxRetain(&context, driver->device), "context");
+  if (Status s = driver->check(api.primaryCtxRetain(&context, driver->device),
+                               "context");
       !s)
     return fail(s);
   if (Status s = driver->check(api.ctxSetCurrent(context), "context"); !s)
@@ -156,8 +156,8 @@ Result<void *> CudaDriver::load(const std::string &image,
       !s)
     return s.error();
   modules.push_back(module);
-  if (Status s = check(
-          api->moduleGetFunction(&function, module, entry.c_str()), entry);
+  if (Status s = check(api->moduleGetFunction(&function, module, entry.c_str()),
+                       entry);
       !s)
     return s.error();
   return function;

@@ -1,4 +1,4 @@
-//===- CudaDriver.h - as much of the CUDA driver as tests need ---*- C++ -*-===//
+//===- CudaDriver.h - as much of the CUDA driver as tests need --*- C++ -*-===//
 //
 // libcuda.so.1 by dlopen, so that a test program starts on any machine and can
 // say why it does nothing there.

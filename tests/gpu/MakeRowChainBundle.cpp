@@ -107,10 +107,10 @@ Status makeOne(const std::string &folder, const std::string &ptxas,
       driver::compileGraph(*g, *device, request);
   if (!compiled)
     return compiled.error();
-  std::string name =
-      std::string(workload.name) + "." + std::string(dtypeName(dtype)) + "." +
-      (lanes == kAny ? "any" : std::to_string(lanes)) + "." + arch + "." +
-      (ptxas.empty() ? "ptx" : "cubin") + ".plan";
+  std::string name = std::string(workload.name) + "." +
+                     std::string(dtypeName(dtype)) + "." +
+                     (lanes == kAny ? "any" : std::to_string(lanes)) + "." +
+                     arch + "." + (ptxas.empty() ? "ptx" : "cubin") + ".plan";
   Result<plan::Plan> plan = plan::parse(compiled->plan, name);
   if (!plan)
     return plan.error();
@@ -128,15 +128,16 @@ Status makeAll(const std::string &folder, const std::string &ptxas) {
                                 {"softmax", softmax}};
   for (const Workload &workload : workloads)
     for (DType dtype : {DType::F32, DType::BF16})
-      for (int64_t lanes : {kAny, int64_t{1}, int64_t{769}, int64_t{4096},
-                            int64_t{8192}}) {
+      for (int64_t lanes :
+           {kAny, int64_t{1}, int64_t{769}, int64_t{4096}, int64_t{8192}}) {
         for (const char *arch : {"sm_80", "sm_86", "sm_89", "sm_90a"})
           if (Status status =
                   makeOne(folder, ptxas, workload, dtype, lanes, arch);
               !status)
             return status;
         // What a driver compiles itself, for the oldest architecture.
-        if (Status status = makeOne(folder, "", workload, dtype, lanes, "sm_80");
+        if (Status status =
+                makeOne(folder, "", workload, dtype, lanes, "sm_80");
             !status)
           return status;
       }

@@ -1,4 +1,4 @@
-//===- Workloads.h - what the row kernels compute, slowly --------*- C++ -*-===//
+//===- Workloads.h - what the row kernels compute, slowly -------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -47,11 +47,13 @@ void fillRandom(Matrix &matrix, uint64_t seed);
 struct Comparison {
   double relativeNorm = 0; ///< |got - expected| / |expected|, 2-norms
   double worstElement = 0; ///< largest error over its allowance
+  double normLimit = 0;    ///< what relativeNorm may be
   int64_t wrongNans = 0;   ///< NaN on one side only
 };
 
 /// Calls `expected(row, into)` for every row, in parallel, with double results
-/// to compare the matrix with.
+/// to compare the matrix with. An element may be off by one rounding to its
+/// type and by what f32 arithmetic over a row costs.
 using ExpectedRow = std::function<void(int64_t row, std::vector<double> &into)>;
 Comparison compare(const Matrix &got, const ExpectedRow &expected);
 

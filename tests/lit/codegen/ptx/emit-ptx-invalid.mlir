@@ -4,7 +4,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
 // CHECK: is no GPU
-// expected-error@below {{error Unsupported: kernel 'function'}}
+// expected-error@below {{it uses a function without a GPU instruction sequence [ptx.math]}}
 module {
 kernel.func @function threads(32) {
 ^bb0(%p: i64):

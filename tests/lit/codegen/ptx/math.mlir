@@ -1,4 +1,4 @@
-// RUN: azulejo-opt %s -azulejo-kernel-to-ptx=target=sm_80 -o /dev/null | FileCheck %s
+// RUN: azulejo-opt %s -azulejo-emit-ptx=target=sm_80 -o /dev/null | FileCheck %s
 // e^x is 2^n 2^r with |r| <= 1/2: one approximate instruction on the small
 // part, fused products before it, two exact scalings after it.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.

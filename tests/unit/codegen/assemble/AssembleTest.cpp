@@ -75,8 +75,8 @@ TEST(AssemblerLog, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(AssemblerLog, SurvivesHugeNumbersAndNoNewline) {
-  Result<AssemblyReport> report = parseAssemblerLog(
-      "Used 40 registers, 99999999999999999999 bytes smem");
+  Result<AssemblyReport> report =
+      parseAssemblerLog("Used 40 registers, 99999999999999999999 bytes smem");
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->registers, 40);
   EXPECT_EQ(report->sharedBytes, 0);
