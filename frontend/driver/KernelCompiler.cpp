@@ -42,8 +42,8 @@ std::string regionText(graphir::FusedOp region,
                                        b.getFunctionType(inputs, outputs));
   SmallVector<Attribute> symbols;
   for (const graph::DimSymbol &dim : dims)
-    symbols.push_back(graphir::DimAttr::get(b.getContext(), dim.name, dim.min,
-                                            dim.max));
+    symbols.push_back(
+        graphir::DimAttr::get(b.getContext(), dim.name, dim.min, dim.max));
   function->setAttr("graph.dims", b.getArrayAttr(symbols));
   for (size_t i = 0; i < inputs.size(); ++i)
     function.setArgAttr(i, "graph.name",
@@ -94,8 +94,7 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
   graphir::FusedOp region = parseRegion(session, text, module);
   if (!region)
     return notARegion(session);
-  const tiling::ScheduleFamily *family =
-      tiling::findFamily(region.getFamily());
+  const tiling::ScheduleFamily *family = tiling::findFamily(region.getFamily());
   if (!family)
     return session.error(ErrorCode::Internal, "region",
                          "unknown family " + region.getFamily().str());
@@ -123,8 +122,11 @@ static Status compileForGpu(Session &session, ModuleOp module,
     listing->host = printed(module);
   Result<codegen::PtxCode> ptx =
       codegen::emitPtx(module, target, listing ? &listing->llvm : nullptr);
-  if (!ptx)
-    return session.error(ptx.error().code, where, ptx.error().message);
+  if (!ptx) {
+    Error error = session.error(ptx.error().code, where, ptx.error().message);
+    error.rule = ptx.error().rule;
+    return error;
+  }
   if (listing)
     listing->assembly = ptx->text;
   code.imageKind = "ptx";
