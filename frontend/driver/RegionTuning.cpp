@@ -19,8 +19,17 @@ namespace status = cache::trialStatus;
 static constexpr double kCompiled = 0.45, kVerified = 0.6, kTimed = 0.75,
                         kNeighboursCompiled = 0.85, kNeighboursVerified = 0.9,
                         kAll = 0.98;
-static constexpr size_t kFinalists = 4;
-static constexpr size_t kFinalSamples = 40;
+static constexpr size_t kFinalists = 6, kEnough = 12;
+
+/// Whether more samples would hardly change the picture: there are plenty, or
+/// they are long and there are some.
+static bool isWellTimed(const Candidate &candidate) {
+  constexpr size_t kPlenty = 96, kSome = 15;
+  constexpr double kSeconds = 1;
+  return candidate.samplesNs.size() >= kPlenty ||
+         (candidate.samplesNs.size() >= kSome &&
+          candidate.disturbance.seconds >= kSeconds);
+}
 
 RegionTuning::RegionTuning(const target::TargetDesc &target,
                            const api::CompileRequest &request,
@@ -203,7 +212,8 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
     // Processes that tune at the same time take turns, round by round; who
     // waits too long measures all the same, and the load will show.
     std::optional<cache::TuneLock> turn;
-    for (int tries = 0; !turn && tries < 100 && !cutShort(limit); ++tries)
+    for (int tries = 0;
+         !turn && tries < 100 && clock.pump() && clock.used() < limit; ++tries)
       turn = store.lockForTuning(timingKey(target), 20);
     double share = (limit - clock.used()) * (clock.left() + clock.elapsed()) /
                    static_cast<double>(alive.size() + 1) / 2;
@@ -211,7 +221,9 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
       // Each round begins with another one, so that no place in the order is
       // a candidate's for good.
       Candidate &candidate = candidates[alive[(i + round) % alive.size()]];
-      if (cutShort(limit))
+      // Who has enough samples to be judged is not cut short.
+      bool wanted = candidate.samplesNs.size() < kEnough;
+      if (wanted ? cutShort(limit) : !clock.pump() || clock.used() >= limit)
         break;
       timeOnce(candidate, samples, std::min(share, 1.0));
       ++clock.done;
@@ -234,7 +246,7 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
       alive = std::move(kept);
       samples = std::min<int64_t>(2 * samples, 12);
     } else if (std::all_of(alive.begin(), alive.end(), [&](size_t index) {
-                 return candidates[index].samplesNs.size() >= kFinalSamples;
+                 return isWellTimed(candidates[index]);
                })) {
       break;
     } else {
@@ -322,6 +334,8 @@ Result<schedule::Schedule> RegionTuning::run() {
     }
   }
   runner.reset();
+  if (clock.isInterrupted())
+    complete = false;
   shareResults();
   if (finalists.empty())
     return nothingGood(candidates);

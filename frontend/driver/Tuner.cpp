@@ -167,7 +167,7 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
   cache::Key key =
       tuningKey(region, *facts, family, state->target, state->request);
   TuningClock clock(state->request, seconds);
-  clock.phase("wait for another process", 1);
+  clock.phase("start", 1);
   // The other one tunes what we want to know; half of our time for its answer.
   std::optional<cache::TuneLock> lock;
   while (!lock && clock.used() < 0.5 && clock.pump())
