@@ -14,6 +14,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <set>
+#include <thread>
 #include <unistd.h>
 
 using namespace azulejo;
@@ -222,6 +223,42 @@ TEST_F(TunerTest, BadCandidatesAreMarkedAndTheBestGoodOneWins) {
   EXPECT_EQ(bad, 9);
 }
 
+TEST_F(TunerTest, ManyBadCandidatesLeaveTheFewGoodOnes) {
+  // 44 of 48 are bad; no loops, which would only cost time.
+  std::string region = rowChainRegion();
+  std::vector<schedule::Schedule> picked =
+      search::pickCandidates(known(region).space, known(region).fallback, 48);
+  constexpr Plant kQuick[] = {Plant::Null,  Plant::Trap,
+                              Plant::Half,  Plant::OneByteOver,
+                              Plant::Wrong, Plant::OneByteUnder};
+  std::map<std::string, Plant> plants;
+  for (size_t i = 0; i < picked.size(); ++i)
+    if (i % 12 != 7)
+      plants[picked[i].str()] = kQuick[i % std::size(kQuick)];
+  options.candidates = 48;
+  request.tuneSeconds = 120;
+  options.afterCompile = [&](driver::KernelCode &code) {
+    if (auto it = plants.find(code.schedule.str()); it != plants.end())
+      plant(code, it->second, 3, 0, 5, 768 * 4);
+  };
+  std::vector<json::Object> rows = tune(region);
+  EXPECT_EQ(plants.count(winner), 0u);
+  EXPECT_TRUE(complete) << messages;
+  ASSERT_EQ(rows.size(), picked.size());
+  for (const json::Object &row : rows) {
+    bool bad = plants.count(row.getString("schedule").value_or("").str()) > 0;
+    EXPECT_EQ(row.getString("status") == "ok", !bad);
+    EXPECT_EQ(row.getString("reason").value_or("").empty(), !bad);
+  }
+
+  // Another search does not run them again.
+  std::atomic<int> compiled{0};
+  options.afterCompile = [&](driver::KernelCode &) { ++compiled; };
+  rows = tune(region);
+  EXPECT_EQ(compiled, 4);
+  EXPECT_EQ(rows.size(), picked.size());
+}
+
 TEST_F(TunerTest, NothingGoodGivesTheDefaultAndAWarning) {
   std::string region = rowChainRegion();
   options.candidates = 3;
@@ -238,6 +275,31 @@ TEST_F(TunerTest, NothingGoodGivesTheDefaultAndAWarning) {
   EXPECT_FALSE(later.recorded(region, known(region)));
 }
 #endif
+
+TEST_F(TunerTest, TwoTunersOfOneRegionShareOneSearch) {
+  std::string region = rowChainRegion();
+  std::atomic<int> compiled{0};
+  options.afterCompile = [&](driver::KernelCode &) { ++compiled; };
+  std::string winners[2];
+  auto work = [&](int index) {
+    // Each with a store of its own, as two processes would have.
+    api::CompileRequest mine = request;
+    mine.log = [](int, const std::string &) {};
+    mine.progress = [](const std::string &, int64_t, int64_t, double) {
+      return true;
+    };
+    driver::Tuner tuner(target::hostTarget(), mine, options);
+    Result<schedule::Schedule> best = tuner.tune(region, known(region), 1);
+    if (best)
+      winners[index] = best->str();
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  EXPECT_EQ(winners[0], winners[1]);
+  EXPECT_NE(winners[0], "");
+  EXPECT_EQ(compiled, 8);
+}
 
 TEST_F(TunerTest, EqualImagesAreTimedOnce) {
   std::string region = rowChainRegion();
