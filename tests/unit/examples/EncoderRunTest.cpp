@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace minilm {
 namespace {
 
@@ -61,12 +63,26 @@ TEST_P(EncoderRun, AgreesWithTheReference) {
   // One compilation; batches of other sizes, lengths and paddings.
   for (const std::vector<int32_t> &lengths :
        {std::vector<int32_t>{1}, std::vector<int32_t>{2, 40, 7},
-        std::vector<int32_t>{5, 5}, std::vector<int32_t>(70, 3)}) {
+        std::vector<int32_t>{5, 5}, std::vector<int32_t>(64, 3)}) {
     TokenBatch batch = tinyBatch(config, lengths);
     Result<std::vector<float>> vectors = encoder->embed(batch);
     ASSERT_TRUE(vectors) << vectors.error().str();
     compare(batch, *vectors);
   }
+}
+
+TEST_P(EncoderRun, SplitsLargeBatches) {
+  // More rows than the graph's batch takes at once run in two parts.
+  Result<Encoder> encoder = compile();
+  ASSERT_TRUE(encoder) << encoder.error().str();
+  TokenBatch batch = tinyBatch(config, std::vector<int32_t>(70, 3));
+  Result<std::vector<float>> all = encoder->embed(batch);
+  ASSERT_TRUE(all) << all.error().str();
+  TokenBatch part = tinyBatch(config, std::vector<int32_t>(64, 3));
+  Result<std::vector<float>> first = encoder->embed(part);
+  ASSERT_TRUE(first) << first.error().str();
+  ASSERT_LT(first->size(), all->size());
+  EXPECT_TRUE(std::equal(first->begin(), first->end(), all->begin()));
 }
 
 TEST_P(EncoderRun, DoesNotSeePadding) {
