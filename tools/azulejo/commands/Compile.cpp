@@ -13,10 +13,9 @@ public:
     options.positional("IN", input, "Graph as text (.mlir); - is stdin");
     options.text("-o,--output", output,
                  "Where the plan or the text goes; - is stdout");
-    options.choice(
-        "--emit", stage,
-        {"plan", "graph", "fused", "region", "tiled", "host", "llvm", "asm"},
-        "What to write: the plan, or a stage as text");
+    options.text("--emit", stage,
+                 "A stage as text instead of the plan: graph, fused, region, "
+                 "tiled, host, llvm, asm, ...");
     options.real("--tune", seconds, 0, 1e6, "Seconds to look for schedules");
     flags.declare(options);
   }
