@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -144,7 +145,7 @@ static void watchParent(pid_t parent) {
   std::thread([parent] {
     while (getppid() == parent)
       usleep(200'000);
-    _exit(3);
+    kill(getpid(), SIGKILL);
   }).detach();
 }
 

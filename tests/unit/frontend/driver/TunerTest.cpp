@@ -74,6 +74,13 @@ protected:
     return *found;
   }
 
+  /// Bad candidates would end this process if there were no worker.
+  static Status workerStarts() {
+    return driver::WorkerClient(driver::findWorker({}),
+                                target::hostTarget().name, {}, {}, {})
+        .start();
+  }
+
   /// Tunes and returns the rows of candidatesJson().
   std::vector<json::Object> tune(const std::string &region) {
     driver::Tuner tuner(target::hostTarget(), request, options);
@@ -176,6 +183,7 @@ TEST_F(TunerTest, MatmulAndAttentionCandidatesAreRight) {
 
 #if defined(__x86_64__)
 TEST_F(TunerTest, BadCandidatesAreMarkedAndTheBestGoodOneWins) {
+  ASSERT_TRUE(workerStarts());
   std::string region = rowChainRegion();
   std::vector<schedule::Schedule> picked =
       search::pickCandidates(known(region).space, known(region).fallback, 12);
@@ -224,6 +232,7 @@ TEST_F(TunerTest, BadCandidatesAreMarkedAndTheBestGoodOneWins) {
 }
 
 TEST_F(TunerTest, ManyBadCandidatesLeaveTheFewGoodOnes) {
+  ASSERT_TRUE(workerStarts());
   // 44 of 48 are bad; no loops, which would only cost time.
   std::string region = rowChainRegion();
   std::vector<schedule::Schedule> picked =
@@ -260,6 +269,7 @@ TEST_F(TunerTest, ManyBadCandidatesLeaveTheFewGoodOnes) {
 }
 
 TEST_F(TunerTest, NothingGoodGivesTheDefaultAndAWarning) {
+  ASSERT_TRUE(workerStarts());
   std::string region = rowChainRegion();
   options.candidates = 3;
   options.afterCompile = [](driver::KernelCode &code) {
@@ -268,6 +278,7 @@ TEST_F(TunerTest, NothingGoodGivesTheDefaultAndAWarning) {
   std::vector<json::Object> rows = tune(region);
   EXPECT_EQ(winner, known(region).fallback.str());
   EXPECT_NE(messages.find("default schedule"), std::string::npos);
+  EXPECT_NE(messages.find("[tune.none]"), std::string::npos);
   EXPECT_FALSE(complete);
   EXPECT_EQ(rows.size(), 3u);
   request.tuneSeconds = 0;
@@ -382,6 +393,7 @@ TEST_F(TunerTest, AWorkerThatIsNoneIsNoTrouble) {
   request.workerPath = "/bin/true";
   options.candidates = 3;
   std::vector<json::Object> rows = tune(rowChainRegion());
+  EXPECT_NE(messages.find("[worker.missing]"), std::string::npos);
   EXPECT_NE(messages.find("in this process"), std::string::npos);
   EXPECT_EQ(rows.size(), 3u);
 }

@@ -9,7 +9,9 @@
 
 #include <csignal>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace azulejo;
@@ -95,6 +97,40 @@ TEST(Worker, KilledFromOutsideIsACrash) {
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().rule, "worker.crashed");
   EXPECT_NE(code.error().message.find("signal 9"), std::string::npos);
+}
+
+TEST(Worker, RefusesAnotherBuildAndEndsWithItsSocket) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
+  std::string path = driver::findWorker({});
+  std::string parent = "--parent=" + std::to_string(getpid());
+  char *arguments[] = {path.data(), parent.data(), nullptr};
+  pid_t child = 0;
+  ASSERT_EQ(
+      posix_spawn(&child, path.c_str(), &actions, nullptr, arguments, environ),
+      0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  auto ask = [&](llvm::json::Object request) {
+    EXPECT_TRUE(driver::sendMessage(ends[0], {std::move(request), {}}));
+    auto reply = driver::receiveMessage(ends[0], [] { return true; });
+    EXPECT_TRUE(reply);
+    auto error = reply ? driver::errorFrom(*reply) : std::nullopt;
+    return error ? error->rule + " " + error->message : std::string();
+  };
+  EXPECT_NE(
+      ask(llvm::json::Object{{"do", "compile"}}).find("hello comes first"),
+      std::string::npos);
+  EXPECT_NE(ask(llvm::json::Object{{"do", "hello"}, {"build", "another"}})
+                .find("worker.build"),
+            std::string::npos);
+  close(ends[0]);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 TEST(Worker, CancelsWithinMoments) {
