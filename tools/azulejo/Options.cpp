@@ -26,6 +26,11 @@ void Options::list(const char *flag, std::vector<std::string> &into,
       ->take_all();
 }
 
+void Options::paths(const char *flag, std::vector<std::string> &into,
+                    const char *help) {
+  app.add_option(flag, into, help)->type_name("TEXT")->expected(1)->take_all();
+}
+
 void Options::flag(const char *flag, bool &into, const char *help) {
   app.add_flag(flag, into, help);
 }

@@ -28,6 +28,9 @@ public:
   void text(const char *flag, std::string &into, const char *help);
   /// May be given several times; "a,b" is two values.
   void list(const char *flag, std::vector<std::string> &into, const char *help);
+  /// May be given several times; a comma is a character like any other.
+  void paths(const char *flag, std::vector<std::string> &into,
+             const char *help);
   void flag(const char *flag, bool &into, const char *help);
   void real(const char *flag, double &into, double min, double max,
             const char *help);

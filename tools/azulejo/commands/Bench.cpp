@@ -37,7 +37,7 @@ public:
   void declare(Options &options) override {
     options.positional("IN", input, "Graph (.mlir) or plan (.azp); - is stdin");
     options.list("--dim", dims, "NAME=SIZE of a symbolic dimension");
-    options.list("--input", inputs, "NAME=FILE; other inputs are random");
+    options.paths("--input", inputs, "NAME=FILE; other inputs are random");
     options.count("--seed", seed, 0, INT64_MAX, "Seed of random inputs");
     options.count("--threads", threads, 0, 4096, "Threads; 0 is all of them");
     options.real("--warmup", warmup, 0, 3600, "Seconds before timing");

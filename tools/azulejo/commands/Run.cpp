@@ -12,9 +12,9 @@ public:
   void declare(Options &options) override {
     options.positional("IN", input, "Graph (.mlir) or plan (.azp); - is stdin");
     options.list("--dim", dims, "NAME=SIZE of a symbolic dimension");
-    options.list("--input", inputs,
-                 "NAME=FILE: .npy, .safetensors or raw bytes; else random");
-    options.list("--save", outputs, "NAME=FILE.npy: keep an output");
+    options.paths("--input", inputs,
+                  "NAME=FILE: .npy, .safetensors or raw bytes; else random");
+    options.paths("--save", outputs, "NAME=FILE.npy: keep an output");
     options.count("--seed", seed, 0, INT64_MAX, "Seed of random inputs");
     options.count("--threads", threads, 0, 4096, "Threads; 0 is all of them");
     options.flag("--check", check, "Compare with the float64 reference");
