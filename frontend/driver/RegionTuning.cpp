@@ -337,6 +337,9 @@ Result<schedule::Schedule> RegionTuning::run() {
   if (clock.isInterrupted())
     complete = false;
   shareResults();
+  if (finalists.empty() && clock.isInterrupted())
+    return makeError(ErrorCode::Interrupted, "tuning",
+                     "stopped before anything was measured");
   if (finalists.empty())
     return nothingGood(candidates);
   size_t winner = winnerOf(finalists);
