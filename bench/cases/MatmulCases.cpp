@@ -104,7 +104,9 @@ static Status measure(Bench &bench, const MatmulCase &one, int threads) {
   row.threads = threads;
   row.bytes = subject->bytes;
   row.flops = subject->flops;
-  row.floorMs = floorMs(*roofs, row.bytes, row.flops);
+  // The roof is of f32 multiply-adds; dot products of bf16 pairs do two.
+  row.floorMs = floorMs(*roofs, row.bytes,
+                        one.dtype == DType::BF16 ? row.flops / 2 : row.flops);
   row.ours = timings->front().samples;
   row.peers = peerTimes(contestants, *timings, 1);
   row.verdict = timings->front().verdict;

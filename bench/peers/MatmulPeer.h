@@ -54,8 +54,8 @@ using Peers = std::vector<std::unique_ptr<MatmulPeer>>;
 /// a machine without either.
 Peers choosePeers();
 
-/// What a probing child does: prints GFLOP/s of a product of 1024^3 on one
-/// thread. Gives the exit code.
+/// What a probing child does: prints the rate of each type that the peer has.
+/// Gives the exit code.
 int probePeer(const std::string &library, const std::string &core);
 
 } // namespace azulejo::bench

@@ -8,6 +8,8 @@
 #include "bench/subjects/Subject.h"
 
 #include <cstdio>
+#include <ctime>
+#include <optional>
 
 namespace azulejo::bench {
 
@@ -26,34 +28,49 @@ static Result<std::unique_ptr<MatmulPeer>> open(const std::string &library,
                    "it is not known");
 }
 
-int probePeer(const std::string &library, const std::string &core) {
-  auto subject = matmulSubject(1024, 1024, 1024, false, DType::F32);
-  Result<std::unique_ptr<MatmulPeer>> peer = open(library, core);
-  if (!peer)
-    return 1;
+static double processMs() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) * 1e3 + double(now.tv_nsec) / 1e6;
+}
+
+/// GFLOP/s of a product of 1024^3 on one thread; 0 if it fails or is wrong.
+static double probeRate(MatmulPeer &peer, DType dtype) {
+  constexpr int64_t kSize = 1024;
+  auto subject = matmulSubject(kSize, kSize, kSize, false, dtype);
   Result<std::function<Status()>> run =
-      (*peer)->bind({1024, 1024, 1024, false, DType::F32, subject->data(0),
-                     subject->data(1), subject->data(2)},
-                    1);
+      peer.bind({kSize, kSize, kSize, false, dtype, subject->data(0),
+                 subject->data(1), subject->data(2)},
+                1);
   if (!run)
-    return 1;
+    return 0;
   Samples samples;
   Clock::time_point begin = Clock::now();
   for (int i = 0; i < 4 || (i < 40 && millisecondsSince(begin) < 300); ++i) {
-    Clock::time_point start = Clock::now();
+    double start = processMs();
     if (!(*run)())
-      return 1;
-    samples.ms.push_back(millisecondsSince(start));
+      return 0;
+    samples.ms.push_back(processMs() - start);
   }
-  // A core type whose results are wrong on this machine is out.
-  if (!subject->check().good)
+  // The best call by time on the CPU: which kernel is faster, not how busy the
+  // machine is. A core type whose results are wrong here is out.
+  return subject->check().good ? subject->flops / samples.quantile(0) / 1e6 : 0;
+}
+
+int probePeer(const std::string &library, const std::string &core) {
+  Result<std::unique_ptr<MatmulPeer>> peer = open(library, core);
+  if (!peer)
     return 1;
-  // The best call: which kernel is faster, not how busy the machine is.
-  std::printf("gflops %g\n", subject->flops / samples.quantile(0) / 1e6);
+  for (DType dtype : {DType::F32, DType::BF16})
+    if ((*peer)->supports(dtype))
+      std::printf("%s %g\n", std::string(dtypeName(dtype)).c_str(),
+                  probeRate(**peer, dtype));
   return 0;
 }
 
-/// The core type that reached most; nothing when the library never worked.
+/// The core type that reached most; nothing when the library never worked. A
+/// process loads a library for one type only, so with bf16 the type must serve
+/// both: the product of the two rates decides.
 static std::optional<std::string>
 bestCore(const std::string &library, const std::vector<std::string> &cores) {
   std::optional<std::string> best;
@@ -61,13 +78,16 @@ bestCore(const std::string &library, const std::vector<std::string> &cores) {
   for (const std::string &core : cores) {
     // Instructions that the CPU lacks end the child, hence a child.
     Result<std::string> text = runSelf({"--child", "probe", library, core});
-    double rate = text ? readNumbers(*text)["gflops"] : 0;
-    std::fprintf(stderr, "probe %-12s %-18s %s\n", library.c_str(),
-                 core.empty() ? "(its own choice)" : core.c_str(),
-                 rate > 0 ? (std::to_string(int(rate)) + " GFLOP/s").c_str()
-                          : "does not run here");
-    if (rate > most) {
-      most = rate;
+    std::map<std::string, double> rates;
+    if (text)
+      rates = readNumbers(*text);
+    double f32 = rates["f32"], bf16 = rates["bf16"];
+    std::fprintf(stderr, "probe %-8s %-18s f32 %4.0f bf16 %4.0f GFLOP/s\n",
+                 library.c_str(),
+                 core.empty() ? "(its own choice)" : core.c_str(), f32, bf16);
+    double score = f32 * std::max(bf16, 1.0);
+    if (score > most) {
+      most = score;
       best = core;
     }
   }
@@ -85,7 +105,7 @@ Peers choosePeers() {
   };
   if (auto core = bestCore("openblas", kBlasCores))
     add("openblas", *core);
-  // One load serves both entries of oneDNN; its primitive decides the limit.
+  // One load serves both entries of oneDNN; its primitive decides.
   if (auto isa = bestCore("onednn", kDnnIsas)) {
     add("onednn", *isa);
     add("onednn_gemm", *isa);

@@ -6,6 +6,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 
 namespace azulejo::bench {
 
@@ -125,6 +127,10 @@ void Reporter::add(const Row &row) {
   fields.truth("verified", row.verdict.good);
   fields.number("error", row.verdict.error);
   fields.raw("metrics", metricsOf(row));
+  // Far above the threads in use, others were at work, and the times tell less.
+  double load = 0;
+  if (getloadavg(&load, 1) == 1)
+    fields.number("load", load);
   for (const auto &[name, value] : row.extra)
     fields.number(name, value);
   if (file.is_open())
