@@ -80,6 +80,7 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
       options.cache_path_ro ? options.cache_path_ro : env->cachePathRo;
   request.workerPath =
       options.worker_path ? options.worker_path : env->workerPath;
+  request.ptxas = env->ptxas;
   request.threads = options.pool   ? options.pool->pool->workers()
                     : env->threads ? env->threads
                                    : runtime::ThreadPool::usableCpus();

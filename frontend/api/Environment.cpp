@@ -4,9 +4,11 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/api/Environment.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <unistd.h>
 
 namespace azulejo::api {
 
@@ -22,6 +24,8 @@ static const Variable kVariables[] = {
     {"AZULEJO_DEVICE", "default device; cpu (default), cpu-avx2, h200, ..."},
     {"AZULEJO_COMPILER", "path of the compiler library"},
     {"AZULEJO_WORKER", "path of the azulejo-worker program"},
+    {"AZULEJO_PTXAS", "path of the assembler for GPU plans; default: ptxas on "
+                      "PATH, else plans carry PTX"},
 };
 
 std::span<const Variable> variables() { return kVariables; }
@@ -54,6 +58,21 @@ static Result<size_t> choose(const char *name,
     if (value == choices[i])
       return i;
   return malformed(name, value, hint);
+}
+
+/// AZULEJO_PTXAS, or the first program of that name on PATH; may be empty.
+static std::string findPtxas() {
+  if (std::string given = get("AZULEJO_PTXAS"); !given.empty())
+    return given;
+  std::string path = get("PATH");
+  for (size_t begin = 0; begin < path.size();) {
+    size_t end = std::min(path.find(':', begin), path.size());
+    std::string program = path.substr(begin, end - begin) + "/ptxas";
+    if (end > begin && access(program.c_str(), X_OK) == 0)
+      return program;
+    begin = end + 1;
+  }
+  return {};
 }
 
 static Status readTuning(Environment &env) {
@@ -118,6 +137,7 @@ Result<Environment> readEnvironment() {
     env.device = device;
   env.compilerPath = get("AZULEJO_COMPILER");
   env.workerPath = get("AZULEJO_WORKER");
+  env.ptxas = findPtxas();
   return env;
 }
 

@@ -31,6 +31,7 @@ struct Environment {
   std::string device = "cpu";
   std::string compilerPath; ///< empty: beside the library
   std::string workerPath;
+  std::string ptxas; ///< empty: there is none
 };
 
 struct Variable {

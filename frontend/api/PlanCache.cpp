@@ -62,7 +62,8 @@ static cache::Key keyOf(const graph::Graph &graph,
   key.graph = graph.canonical();
   key.options = std::string("fusion=") + (request.allowFusion ? "1" : "0") +
                 " tuned=" + (tuned ? "1" : "0") +
-                " threads=" + std::to_string(request.threads);
+                " threads=" + std::to_string(request.threads) +
+                " assembled=" + (request.ptxas.empty() ? "0" : "1");
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +
