@@ -1,4 +1,4 @@
-//===- Machine.cpp - which machine measured, and what it can reach --------===//
+//===- Machine.cpp - the machine that measured ----------------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,4 @@
-//===- Machine.h - which machine measured, and what it can reach -*- C++
-//-*-===//
+//===- Machine.h - the machine that measured --------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
