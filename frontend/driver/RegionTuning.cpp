@@ -19,7 +19,7 @@ namespace status = cache::trialStatus;
 static constexpr double kCompiled = 0.45, kVerified = 0.6, kTimed = 0.75,
                         kNeighboursCompiled = 0.85, kNeighboursVerified = 0.9,
                         kAll = 0.98;
-static constexpr size_t kFinalists = 6, kEnough = 12;
+static constexpr size_t kFinalists = 6, kEnough = 12, kClimbs = 3;
 
 /// Whether more samples would hardly change the picture: there are plenty, or
 /// they are long and there are some.
@@ -206,6 +206,9 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
     return candidates[index].status == status::ok && !candidates[index].sameAs;
   };
   std::erase_if(alive, [&](size_t index) { return !isGood(index); });
+  // Samples of another minute say nothing about who is faster now.
+  for (size_t index : alive)
+    candidates[index].samplesNs.clear();
   int64_t samples = 5;
   for (size_t round = 0; !alive.empty(); ++round) {
     clock.phase("time", static_cast<int64_t>(alive.size()));
@@ -254,6 +257,39 @@ RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
     }
   }
   return alive;
+}
+
+Status RegionTuning::climb(Indices &finalists) {
+  // What is found here is a gift: without it the search is as complete.
+  bool completeBefore = complete;
+  std::set<std::string> seen;
+  for (const Candidate &candidate : candidates)
+    seen.insert(candidate.schedule.str());
+  for (size_t round = 0; round < kClimbs && !finalists.empty() &&
+                         !clock.isStopped() && clock.used() < kTimed;
+       ++round) {
+    size_t best = winnerOf(finalists);
+    Indices more = add(search::neighbours(
+        schedules.space, candidates[best].schedule, seen, options.neighbours));
+    if (more.empty())
+      break;
+    for (size_t index : more)
+      seen.insert(candidates[index].schedule.str());
+    compile(more, kNeighboursCompiled);
+    if (Status verified = verify(more, kNeighboursVerified); !verified)
+      return verified;
+    // Those who may lose their place are timed first, so that a round that is
+    // cut short does not leave newcomers alone.
+    Indices all = finalists;
+    all.insert(all.end(), more.begin(), more.end());
+    Indices better = timeByHalving(all, kAll);
+    if (!better.empty())
+      finalists = better;
+    if (winnerOf(finalists) == best)
+      break;
+  }
+  complete = completeBefore;
+  return {};
 }
 
 size_t RegionTuning::winnerOf(const Indices &finalists) {
@@ -316,23 +352,8 @@ Result<schedule::Schedule> RegionTuning::run() {
   // Where the first stages took too long, timing gets all that is left.
   Indices finalists =
       timeByHalving(all, clock.used() < kVerified + 0.05 ? kTimed : kAll);
-  if (!finalists.empty() && !clock.isStopped() && clock.used() < kTimed) {
-    std::set<std::string> seen;
-    for (const Candidate &candidate : candidates)
-      seen.insert(candidate.schedule.str());
-    Indices more = add(search::neighbours(
-        schedules.space, candidates[winnerOf(finalists)].schedule, seen,
-        options.neighbours));
-    if (!more.empty()) {
-      compile(more, kNeighboursCompiled);
-      if (Status verified = verify(more, kNeighboursVerified); !verified)
-        return verified.error();
-      more.insert(more.begin(), finalists.begin(), finalists.end());
-      Indices better = timeByHalving(more, kAll);
-      if (!better.empty())
-        finalists = better;
-    }
-  }
+  if (Status climbed = climb(finalists); !climbed)
+    return climbed.error();
   runner.reset();
   if (clock.isInterrupted())
     complete = false;

@@ -59,6 +59,8 @@ private:
   void compile(const Indices &which, double limit);
   Status verify(const Indices &which, double limit);
   Indices timeByHalving(Indices alive, double limit);
+  /// Neighbours of the best, until none of them is better.
+  Status climb(Indices &finalists);
   void timeOnce(Candidate &candidate, int64_t samples, double maxSeconds);
   size_t winnerOf(const Indices &finalists);
   void shareResults();

@@ -22,7 +22,7 @@ namespace azulejo::driver {
 /// others.
 struct TunerOptions {
   size_t candidates = 48; ///< of the first round
-  size_t neighbours = 8;  ///< of the second
+  size_t neighbours = 12; ///< of each later one
   WorkerLimits limits;
   int64_t redzoneBytes = measure::kDefaultRedzoneBytes;
   bool cold = true;
@@ -50,7 +50,10 @@ public:
                                   const RegionSchedules &schedules,
                                   size_t shares);
 
-  /// Every schedule looked at so far, as a JSON array.
+  /// Every schedule looked at so far, as a JSON array of objects, each region's
+  /// fastest first: kernel, region, schedule, status, reason, samples,
+  /// provisional, flops, bytes, image_digest, winner; if it was timed also
+  /// median_ns, ci_low_ns, ci_high_ns, percent_of_best, gflops and gbps.
   std::string candidatesJson() const;
   /// False when the budget or the user ended the work early.
   bool complete() const;

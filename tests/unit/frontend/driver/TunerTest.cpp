@@ -169,6 +169,23 @@ TEST_F(TunerTest, PicksAndRecordsAWinner) {
   }
 }
 
+TEST_F(TunerTest, NeighboursOfTheBestAreTriedToo) {
+  options.candidates = 2;
+  options.neighbours = 3;
+  std::vector<json::Object> rows = tune(matmulRegion());
+  EXPECT_TRUE(complete) << messages;
+  EXPECT_GT(rows.size(), 2u);
+  int winners = 0;
+  for (const json::Object &row : rows) {
+    EXPECT_EQ(row.getString("status"), "ok");
+    if (row.getBoolean("winner").value_or(false)) {
+      ++winners;
+      EXPECT_EQ(row.getString("schedule"), winner);
+    }
+  }
+  EXPECT_EQ(winners, 1);
+}
+
 TEST_F(TunerTest, MatmulAndAttentionCandidatesAreRight) {
   for (const std::string &region : {matmulRegion(), attentionRegion()}) {
     std::vector<json::Object> rows = tune(region);
