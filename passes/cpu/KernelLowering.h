@@ -65,6 +65,10 @@ private:
                     mlir::Value row, mlir::Value lane, mlir::Value mask,
                     unsigned laneAxis,
                     llvm::SmallVectorImpl<mlir::Value> &folds);
+  /// LowerTransposed.cpp: the same loops with vectors along the rows.
+  bool prefersTransposed(tile::MapOp map, unsigned laneAxis) const;
+  void emitTransposed(HostBuilder &h, tile::MapOp map, mlir::Value rowCount,
+                      mlir::Value laneCount, unsigned laneAxis);
   void padRest(HostBuilder &h, tile::MapOp map, mlir::Value rowCount,
                mlir::Value laneCount, unsigned laneAxis);
   mlir::Value reusableInput(tile::MapOp map, mlir::Value result) const;

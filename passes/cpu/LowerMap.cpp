@@ -92,6 +92,11 @@ LogicalResult KernelLowering::lowerMap(HostBuilder &h, tile::MapOp map) {
   Value rows = h.constantOf(laneCount)
                    ? (*h.constantOf(laneCount) ? rowCount : h.i64(0))
                    : h.select(any, rowCount, h.i64(0));
+  if (prefersTransposed(map, laneAxis)) {
+    emitTransposed(h, map, rows, laneCount, laneAxis);
+    padRest(h, map, rows, laneCount, laneAxis);
+    return success();
+  }
   h.loop(h.i64(0), rows, 1, {},
          [&](HostBuilder &h, Value row, ValueRange) -> SmallVector<Value> {
            LaneBody body(map, laneAxis, scratch);

@@ -78,7 +78,8 @@ TileBuffer &KernelLowering::allocate(HostBuilder &h, Value tile) {
   TileBuffer buffer;
   buffer.element = type.getElementType();
   buffer.lanesFirst = first;
-  buffer.rows = roundUp(rows, registerM);
+  // Whole register tiles, and whole blocks of a transposition.
+  buffer.rows = std::max(roundUp(rows, registerM), roundUp(rows, lanes));
   buffer.pitch = roundUp(laneExtent, lanes * registerN);
   auto pointer = LLVM::LLVMPointerType::get(h.b.getContext());
   buffer.pointer =

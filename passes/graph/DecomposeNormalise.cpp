@@ -20,12 +20,32 @@ static Value writeSoftmax(GraphWriter &w, Value x, int64_t axis) {
   return w.op("div", {e, w.reduce("sum", e, axis)});
 }
 
-/// x / sqrt(mean(x^2) + eps). A layer norm comes here with centred rows.
-static Value writeScaledRow(GraphWriter &w, Value x, double eps) {
-  int64_t axis = w.typeOf(x).rank() - 1;
-  Value meanSquare = w.reduce("mean", w.op("mul", {x, x}), axis);
-  Value shifted = w.op("add", {meanSquare, w.constant(eps, DType::F32)});
+/// x / sqrt(variance + eps).
+static Value writeScaledRow(GraphWriter &w, Value x, Value variance,
+                            double eps) {
+  Value shifted = w.op("add", {variance, w.constant(eps, DType::F32)});
   return w.op("mul", {x, w.op("rsqrt", shifted)});
+}
+
+static Value writeRmsNorm(GraphWriter &w, Value x, double eps) {
+  int64_t axis = w.typeOf(x).rank() - 1;
+  return writeScaledRow(w, x, w.reduce("mean", w.op("mul", {x, x}), axis), eps);
+}
+
+/// Where the mean is much larger than the spread, the mean's own rounding is
+/// not small beside the spread. What it leaves over is the mean of the centred
+/// row; taking that out of both the row and the variance costs no further pass,
+/// as it is summed together with the squares.
+static Value writeLayerNorm(GraphWriter &w, Value x, double eps) {
+  int64_t axis = w.typeOf(x).rank() - 1;
+  Value centred = w.op("sub", {x, w.reduce("mean", x, axis)});
+  Value rest = w.reduce("mean", centred, axis);
+  Value meanSquare = w.reduce("mean", w.op("mul", {centred, centred}), axis);
+  Value variance = w.op("sub", {meanSquare, w.op("mul", {rest, rest})});
+  // Rounding may leave less than nothing of a constant row.
+  variance = w.op("max", {variance, w.constant(0, DType::F32)});
+  Value row = w.op("sub", {centred, rest});
+  return writeScaledRow(w, row, variance, eps);
 }
 
 /// The value of a normalisation op in f32, given its first operand in f32.
@@ -34,9 +54,8 @@ static Value writeNormalised(GraphWriter &w, Operation *op, Value x) {
   if (auto softmax = dyn_cast<graphir::SoftmaxOp>(op))
     return writeSoftmax(w, x, softmax.getNormalisedAxis());
   double eps = op->getAttrOfType<FloatAttr>("eps").getValueAsDouble();
-  if (isa<graphir::LayerNormOp>(op))
-    x = w.op("sub", {x, w.reduce("mean", x, w.typeOf(x).rank() - 1)});
-  Value y = writeScaledRow(w, x, eps);
+  Value y = isa<graphir::LayerNormOp>(op) ? writeLayerNorm(w, x, eps)
+                                          : writeRmsNorm(w, x, eps);
   // Narrow parameters need no cast: the ops widen them to f32.
   if (op->getNumOperands() > 1)
     y = w.op("mul", {y, op->getOperand(1)});

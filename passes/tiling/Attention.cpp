@@ -221,20 +221,35 @@ private:
       score = mul(math::TanhOp::create(f.b, f.loc, mul(score, 1.0 / cap)), cap);
     if (Value bias = role("bias"))
       score = arith::AddFOp::create(f.b, f.loc, score, scoreOperand(bias, i, j));
-    if (Value slopes = role("slopes")) {
-      // ALiBi: slope times the (non-positive, when causal) distance to the
-      // query's own position.
-      Value slope = emitter.emit(slopes, ValueRange{h});
-      Value own = arith::AddIOp::create(f.b, f.loc, i, offset);
-      Value distance = arith::SubIOp::create(f.b, f.loc, j, own);
-      Value narrow = arith::IndexCastOp::create(f.b, f.loc, f.b.getI32Type(),
-                                                distance);
-      Value real = arith::SIToFPOp::create(f.b, f.loc, f.b.getF32Type(), narrow);
-      if (slope)
-        score = arith::AddFOp::create(
-            f.b, f.loc, score, arith::MulFOp::create(f.b, f.loc, slope, real));
-    }
-    return mul(score, kLog2E);
+    score = mul(role("bias") ? keepFinite(score) : score, kLog2E);
+    Value slopes = role("slopes");
+    Value slope = slopes ? emitter.emit(slopes, ValueRange{h}) : Value();
+    if (!slope)
+      return score;
+    // ALiBi: slope times the (non-positive, when causal) distance to the
+    // query's own position. It may be much larger than the score, so it is
+    // added last, in the final unit, with one rounding.
+    Value own = arith::AddIOp::create(f.b, f.loc, i, offset);
+    Value distance = arith::SubIOp::create(f.b, f.loc, j, own);
+    Value narrow = arith::IndexCastOp::create(f.b, f.loc, f.b.getI32Type(),
+                                              distance);
+    Value real = arith::SIToFPOp::create(f.b, f.loc, f.b.getF32Type(), narrow);
+    return math::FmaOp::create(f.b, f.loc, mul(slope, kLog2E), real, score);
+  }
+
+  /// A bias may be the most negative finite number, which the change of unit to
+  /// log2 would turn into -inf: a key that is not there. It stays finite, and
+  /// only a true -inf hides a key.
+  Value keepFinite(Value score) {
+    constexpr double kLeast = -2.35e38; // times log2 e still an f32
+    Value low = arith::CmpFOp::create(
+        f.b, f.loc, arith::CmpFPredicate::OLT, score, f.f32(kLeast));
+    Value finite = arith::CmpFOp::create(
+        f.b, f.loc, arith::CmpFPredicate::OGT, score,
+        f.f32(-std::numeric_limits<double>::infinity()));
+    return arith::SelectOp::create(
+        f.b, f.loc, arith::AndIOp::create(f.b, f.loc, low, finite),
+        f.f32(kLeast), score);
   }
 
   /// An operand that broadcasts to [B, H, Sq, Sk].

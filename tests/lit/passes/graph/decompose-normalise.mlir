@@ -1,6 +1,7 @@
 // RUN: azulejo-opt %s -azulejo-decompose-normalise | FileCheck %s
 // RUN: azulejo-opt %s -azulejo-decompose-normalise=fused-only | FileCheck %s --check-prefix=FUSED
-// Rows are normalised in f32 with kept axes, and variance centres first.
+// Rows are normalised in f32 with kept axes; variance centres first, and what
+// rounding the mean left over is taken out of both row and variance.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
 // CHECK-LABEL: @softmax(
@@ -27,12 +28,18 @@ func.func @softmax(%x: tensor<?x5x8xf32, #graph.dims<"B", 5, 8>>)
 // CHECK: %[[F:.*]] = graph.cast %[[X]] {dtype = f32}
 // CHECK: %[[MEAN:.*]] = graph.reduce_mean %[[F]] {axes = array<i64: 1>, keepdims = true}
 // CHECK: %[[C:.*]] = graph.sub %[[F]], %[[MEAN]]
+// CHECK: %[[REST:.*]] = graph.reduce_mean %[[C]]
 // CHECK: %[[SQ:.*]] = graph.mul %[[C]], %[[C]]
-// CHECK: %[[V:.*]] = graph.reduce_mean %[[SQ]]
+// CHECK: %[[MS:.*]] = graph.reduce_mean %[[SQ]]
+// CHECK: %[[RR:.*]] = graph.mul %[[REST]], %[[REST]]
+// CHECK: %[[RAW:.*]] = graph.sub %[[MS]], %[[RR]]
+// CHECK: %[[ZERO:.*]] = graph.constant {{.*}}value = 0.000000e+00
+// CHECK: %[[V:.*]] = graph.max %[[RAW]], %[[ZERO]]
+// CHECK: %[[CC:.*]] = graph.sub %[[C]], %[[REST]]
 // CHECK: %[[EPS:.*]] = graph.constant {{.*}}value = 1.000000e-05
 // CHECK: %[[VE:.*]] = graph.add %[[V]], %[[EPS]]
 // CHECK: %[[R:.*]] = graph.rsqrt %[[VE]]
-// CHECK: %[[N:.*]] = graph.mul %[[C]], %[[R]]
+// CHECK: %[[N:.*]] = graph.mul %[[CC]], %[[R]]
 // CHECK: %[[NW:.*]] = graph.mul %[[N]], %[[W]]
 // CHECK: %[[NB:.*]] = graph.add %[[NW]], %[[B]]
 // CHECK: %[[Y:.*]] = graph.cast %[[NB]] {dtype = bf16}
