@@ -26,8 +26,11 @@ find_package(Threads REQUIRED)
 # A missing ccache or lld slows the build down but must not stop it.
 find_program(AZULEJO_CCACHE ccache)
 if(AZULEJO_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${AZULEJO_CCACHE})
-  set(CMAKE_C_COMPILER_LAUNCHER ${AZULEJO_CCACHE})
+  # Paths relative to the checkout, so that clones share objects; the
+  # precompiled header needs its sloppiness.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${AZULEJO_ROOT}
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${AZULEJO_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 find_program(AZULEJO_LLD NAMES ld.lld-22 ld.lld PATHS /usr/lib/llvm-22/bin)
 if(AZULEJO_LLD)
