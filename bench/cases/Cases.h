@@ -25,7 +25,7 @@ struct Bench {
     return {threads, allowFusion, tuneSeconds};
   }
   Pace pace(int threads) const {
-    return {quick ? 0.25 : 0.6, quick ? 3 : 5, threads};
+    return {quick ? 0.25 : 0.4, quick ? 3 : 5, threads};
   }
 };
 
