@@ -1,5 +1,5 @@
-// Rotated queries, masked attention,
-      and a factor. README.md says that it is one kernel.
+// Rotated queries, masked attention, and a factor.
+// README.md says that it is one kernel.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 !t0 = tensor<1x8x?x64xf32, #graph.dims<1, 8, "S", 64>>
 !t1 = tensor<?x32xf32, #graph.dims<"S", 32>>

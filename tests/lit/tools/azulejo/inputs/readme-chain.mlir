@@ -1,5 +1,5 @@
-// A norm,
-      a gate and a residual: six ops over one row. README.md says that it is one kernel.
+// A norm, a gate and a residual: six ops over one row.
+// README.md says that it is one kernel.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 !t0 = tensor<?x512xf32, #graph.dims<"T", 512>>
 !t1 = tensor<512xf32>

@@ -1,5 +1,5 @@
-// A product, its bias,
-      activation and residual. README.md says that it is one kernel.
+// A product, its bias, activation and residual.
+// README.md says that it is one kernel.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 !t0 = tensor<?x512xf32, #graph.dims<"T", 512>>
 !t1 = tensor<512x256xf32>

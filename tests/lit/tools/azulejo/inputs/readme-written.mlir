@@ -1,4 +1,5 @@
-// Attention as a textbook writes it. README.md says that it is one kernel.
+// Attention as a textbook writes it.
+// README.md says that it is one kernel.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 !t0 = tensor<1x8x?x64xf32, #graph.dims<1, 8, "S", 64>>
 !t1 = tensor<?x?xi1, #graph.dims<"S", "S">>
