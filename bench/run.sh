@@ -6,7 +6,8 @@ usage() {
   cat <<'HELP'
 usage: bench/run.sh [--quick] [--bin DIR] [--out FILE] [options of bench_cpu]
 
-  --quick      fewer sizes and samples; rows go to build/bench-quick.jsonl
+  --quick      fewer sizes and samples; rows go to build/bench-part.jsonl, as
+               do those of --only SUITE
   --bin DIR    where the programs bench_* are (default: build/bench/bin, which
                is built when it is missing)
   --out FILE   where the rows go, instead of bench/results/<machine>/cpu.jsonl
@@ -19,11 +20,11 @@ HELP
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 bin=$root/build/bench/bin
-out="" quick="" options=()
+out="" part="" options=()
 while (($#)); do
   case $1 in
   --help | -h) usage && exit 0 ;;
-  --quick) quick=1 options+=("$1") ;;
+  --quick | --only) part=1 options+=("$1") ;;
   --bin) bin=${2:?--bin needs a folder} && shift ;;
   --out) out=${2:?--out needs a file} && shift ;;
   *) options+=("$1") ;;
@@ -36,8 +37,8 @@ commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 git -C "$root" diff --quiet HEAD 2>/dev/null || commit+=-dirty
 
 if [[ -z $out ]]; then
-  if [[ $quick ]]; then
-    out=$root/build/bench-quick.jsonl
+  if [[ $part ]]; then
+    out=$root/build/bench-part.jsonl
   else
     out=$root/bench/results/$("$bin/bench_cpu" --slug)/cpu.jsonl
   fi
