@@ -226,15 +226,27 @@ private:
     Value slope = slopes ? emitter.emit(slopes, ValueRange{h}) : Value();
     if (!slope)
       return score;
-    // ALiBi: slope times the (non-positive, when causal) distance to the
-    // query's own position. It may be much larger than the score, so it is
-    // added last, in the final unit, with one rounding.
-    Value own = arith::AddIOp::create(f.b, f.loc, i, offset);
-    Value distance = arith::SubIOp::create(f.b, f.loc, j, own);
-    Value narrow = arith::IndexCastOp::create(f.b, f.loc, f.b.getI32Type(),
-                                              distance);
-    Value real = arith::SIToFPOp::create(f.b, f.loc, f.b.getF32Type(), narrow);
-    return math::FmaOp::create(f.b, f.loc, mul(slope, kLog2E), real, score);
+    // ALiBi: slope times the distance to the query's own position. It may be
+    // much larger than the score, so it is added last, in the final unit, with
+    // one rounding.
+    Value from = causal() ? ownPosition(i) : lastKey();
+    return math::FmaOp::create(f.b, f.loc, mul(slope, kLog2E),
+                               asReal(f.sub(j, from)), score);
+  }
+
+  /// The key position of query i.
+  Value ownPosition(Value i) {
+    return arith::AddIOp::create(f.b, f.loc, i, offset);
+  }
+  /// From where ALiBi counts without causality. All keys of a row may be moved
+  /// together (emitLse moves back), and counted from the last key the largest
+  /// terms of the sum are the ones next to zero, which are rounded least.
+  Value lastKey() { return f.sub(keyLimit, f.constant(1)); }
+
+  Value asReal(Value index) {
+    Value narrow =
+        arith::IndexCastOp::create(f.b, f.loc, f.b.getI32Type(), index);
+    return arith::SIToFPOp::create(f.b, f.loc, f.b.getF32Type(), narrow);
   }
 
   /// A bias may be the most negative finite number, which the change of unit to
@@ -301,7 +313,7 @@ private:
     }
     f.map(spec, [&](ValueRange at, ValueRange elements) {
       emitter.reset();
-      Value result = isLse ? emitLse(elements[0], elements[1])
+      Value result = isLse ? emitLse(elements[0], elements[1], at[0])
                            : emitNormalised(elements[0], elements[1]);
       emitter.bind(output.anchor, [result](ValueRange) { return result; });
       SmallVector<Value> anchorAt{b, h, at[0]};
@@ -328,11 +340,16 @@ private:
     return arith::SelectOp::create(f.b, f.loc, empty, zero, quotient);
   }
 
-  Value emitLse(Value reference, Value sum) {
+  Value emitLse(Value reference, Value sum, Value i) {
     constexpr double kLn2 = 0.6931471805599453;
     Value logSum = math::LogOp::create(f.b, f.loc, sum);
     Value scaled = arith::MulFOp::create(f.b, f.loc, reference, f.f32(kLn2));
     Value lse = arith::AddFOp::create(f.b, f.loc, scaled, logSum);
+    Value slopes = role("slopes");
+    Value slope = slopes ? emitter.emit(slopes, ValueRange{h}) : Value();
+    if (slope && !causal())
+      lse = math::FmaOp::create(f.b, f.loc, slope,
+                                asReal(f.sub(lastKey(), ownPosition(i))), lse);
     Value empty = arith::CmpFOp::create(f.b, f.loc, arith::CmpFPredicate::OEQ,
                                         sum, f.f32(0));
     return arith::SelectOp::create(
