@@ -25,7 +25,21 @@ struct Options {
   int threads = 2;
   /// Run on strided, misaligned copies of the inputs and outputs.
   bool strided = false;
+  /// Strides of single inputs, in elements: views of larger buffers. An empty
+  /// or missing entry leaves the choice to `strided`. What lies between the
+  /// elements reads as NaN.
+  std::vector<std::vector<int64_t>> inputStrides;
+  /// Hold each row of the last axis to the bound as well (attention).
+  bool perRow = false;
 };
+
+/// What the outputs of a graph ought to be; one evaluation serves every way of
+/// compiling and running the graph.
+struct Expected {
+  std::vector<reference::HostTensor> oracle, plain;
+};
+Result<Expected> expectedOf(const graph::Graph &graph, const DimValues &dims,
+                            std::span<const reference::HostTensor> inputs);
 
 /// A compiled graph that can be checked at many sizes.
 class Subject {
@@ -40,13 +54,29 @@ public:
       const Options &options = {});
 
   /// Empty when every output agrees with the oracle; else what differs.
+  ///
+  /// The error of a plain evaluation is the yardstick, and over a handful of
+  /// elements it may be small by luck. So a numeric failure of an output of
+  /// fewer than kSmallSample elements is judged again on kDraws draws of data
+  /// near the given one, all of them together, by the same rules.
   std::string check(const DimValues &dims,
                     std::span<const reference::HostTensor> inputs,
                     const Options &options = {});
+  std::string check(const DimValues &dims,
+                    std::span<const reference::HostTensor> inputs,
+                    const Expected &expected, const Options &options);
+
+  static constexpr int64_t kSmallSample = 32;
+  static constexpr int kDraws = 16;
 
   const plan::Plan &plan() const { return executable->plan(); }
+  const runtime::Executable &runnable() const { return *executable; }
 
 private:
+  std::string checkPooled(size_t output, const DimValues &dims,
+                          std::span<const reference::HostTensor> inputs,
+                          const Options &options);
+
   graph::Graph graph;
   std::unique_ptr<runtime::Executable> executable;
 };

@@ -1,0 +1,107 @@
+//===- MemoryTest.cpp - what attention keeps in memory --------------------===//
+//
+// The point of the attention kernel: no buffer of Sq x Sk elements exists. The
+// plan says how large every buffer is as an expression over the dimensions, so
+// this is checked without running at the large sizes.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tests/conformance/Sketch.h"
+
+#include <gtest/gtest.h>
+
+using namespace azulejo;
+using namespace azulejo::conformance;
+
+namespace {
+
+int64_t valueOf(const plan::Expr &expr, int64_t length) {
+  int64_t value = -1;
+  EXPECT_TRUE(expr.evaluate(std::span(&length, 1), value));
+  return value;
+}
+
+/// Self-attention of a layer: head splits, rope, causal attention, the way
+/// back; all lengths are S.
+Sketch layer() {
+  Sketch s;
+  Dim S = s.dim("S", 1, 1 << 20);
+  auto heads = [&](int64_t count) {
+    ValueId x = s.input(DType::F16, {Dim(1), S, Dim(count * 32)});
+    ValueId apart = s.op("reshape", {x},
+                         {{"shape", Shape{Dim(1), S, Dim(count), Dim(32)}}});
+    return s.op("transpose", {apart}, {{"perm", Ints{0, 2, 1, 3}}});
+  };
+  ValueId cosTable = s.input(DType::F16, {S, Dim(16)}),
+          sinTable = s.input(DType::F16, {S, Dim(16)});
+  ValueId q = s.op("rope", {heads(4), cosTable, sinTable}),
+          k = s.op("rope", {heads(2), cosTable, sinTable}), v = heads(2);
+  ValueId o = s.op("attention", {q, k, v},
+                   {{"causal", std::string("bottom_right")}});
+  ValueId back = s.op("transpose", {o}, {{"perm", Ints{0, 2, 1, 3}}});
+  s.output(s.op("reshape", {back}, {{"shape", Shape{Dim(1), S, Dim(128)}}}));
+  return s;
+}
+
+plan::Plan compiled(bool fuse) {
+  Options options;
+  options.fuse = fuse;
+  Result<std::unique_ptr<Subject>> subject = layer().compile(options);
+  if (subject)
+    return (*subject)->plan();
+  ADD_FAILURE() << subject.error().str();
+  return {};
+}
+
+TEST(Memory, WorkspaceOfAttentionGrowsWithTheLength) {
+  plan::Plan plan = compiled(true);
+  for (int64_t length = 512; length <= 4096; length *= 2) {
+    int64_t bytes = valueOf(plan.workspaceBytes, length);
+    // Rotated keys at most: two heads of 32 halves per position.
+    EXPECT_LE(bytes, length * 2 * 32 * 2) << length;
+    EXPECT_LE(valueOf(plan.workspaceBytes, 2 * length), 2 * bytes) << length;
+  }
+}
+
+TEST(Memory, NoBufferOfScoresExists) {
+  plan::Plan plan = compiled(true);
+  for (const plan::Buffer &buffer : plan.buffers) {
+    int64_t small = 1, large = 1;
+    for (const plan::Expr &size : buffer.shape) {
+      small *= valueOf(size, 512);
+      large *= valueOf(size, 4096);
+    }
+    EXPECT_LE(large, 8 * small) << "'" << buffer.name << "' is not linear";
+  }
+}
+
+TEST(Memory, TheUnfusedPlanGrowsWithTheSquare) {
+  plan::Plan plan = compiled(false);
+  for (int64_t length = 512; length <= 4096; length *= 2) {
+    int64_t bytes = valueOf(plan.workspaceBytes, length);
+    // At least the scores of all four heads.
+    EXPECT_GE(bytes, 4 * length * length * 2) << length;
+    EXPECT_GE(valueOf(plan.workspaceBytes, 2 * length), 3 * bytes) << length;
+  }
+}
+
+TEST(Memory, ScratchOfAThreadDoesNotGrow) {
+  plan::Plan plan = compiled(true);
+  for (const plan::Launch &launch : plan.launches)
+    EXPECT_LE(launch.scratchBytes, 4 << 20) << launch.kernel;
+}
+
+TEST(Memory, LongSequencesAreRight) {
+  Sketch s;
+  Dim S = s.dim("S", 1, 4096);
+  Shape shape{Dim(1), Dim(1), S, Dim(8)};
+  s.output(s.op("attention", {s.input(DType::F32, shape, uniform()),
+                              s.input(DType::F32, shape, uniform()),
+                              s.input(DType::F32, shape, uniform())},
+                {{"causal", std::string("bottom_right")}}));
+  Options options;
+  options.perRow = true;
+  checkFused(s, {{{"S", 512}}, {{"S", 1024}}, {{"S", 2048}}}, options);
+}
+
+} // namespace
