@@ -46,7 +46,6 @@ func.func @attention_matmul(%q: !q, %k: !q, %v: !q, %w: tensor<64x64xf32>) -> !q
 // CHECK: graph.fused "RowChain"
 // CHECK: graph.fused "Matmul"
 // expected-remark@below {{soft, product: its operand comes from 'graph.reduce_max', which is not computed element by element}}
-// expected-remark@below {{soft, product: its operand comes from 'graph.reduce_max', which is not computed element by element}}
 // expected-remark@below {{product, again: 'graph.reduce_max' cannot join the kernel of 'graph.matmul'}}
 // expected-remark@below {{product, again, sum: 'graph.reduce_max' cannot join the kernel of 'graph.matmul'}}
 // expected-remark@below {{soft, again, sum: another kernel between them needs the one and feeds the other}}
