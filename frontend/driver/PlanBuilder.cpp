@@ -49,6 +49,7 @@ public:
         return status.error();
       releaseDead(kernel++);
     }
+    markAliases();
     result.workspaceBytes = workspaceEnd;
     result.contracts = {{"deterministic", true}, {"batchInvariant", true}};
     for (const fusion::Note &note : fused.notes)
@@ -86,6 +87,29 @@ private:
       result.buffers.push_back(
           bufferOf(plan::BufferKind::Output, output.name, value));
       lowerBound = lowerBound + dims.bytes(value);
+    }
+  }
+
+  /// An updated cache may lie where the old one was: its kernel reads an old
+  /// element only to write the same place, and nobody else reads the old cache.
+  void markAliases() {
+    for (auto region :
+         fused.function.getBody().front().getOps<graphir::FusedOp>()) {
+      Operation *yield = region.getBody().front().getTerminator();
+      for (auto [value, output] :
+           llvm::zip(yield->getOperands(), region.getOutputs())) {
+        auto update = value.getDefiningOp<graphir::CacheUpdateOp>();
+        auto inner = update ? dyn_cast<BlockArgument>(update->getOperand(0))
+                            : BlockArgument();
+        if (!inner || !inner.hasOneUse())
+          continue;
+        auto cache =
+            dyn_cast<BlockArgument>(region.getInputs()[inner.getArgNumber()]);
+        auto place = buffers.find(output);
+        if (cache && cache.hasOneUse() && place != buffers.end() &&
+            result.buffers[place->second].kind == plan::BufferKind::Output)
+          result.buffers[place->second].mayAlias = buffers[cache];
+      }
     }
   }
 
