@@ -8,8 +8,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <numeric>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace azulejo;
 using namespace azulejo::runtime;
@@ -59,6 +62,13 @@ struct OneRun {
   std::vector<float> x, y;
   az_tensor tensors[2];
 };
+
+/// Address space that this process has in use.
+rlim_t mappedBytes() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
 
 std::string ruleOf(const Status &status) {
   return status ? "ok" : status.error().rule;
@@ -295,6 +305,58 @@ TEST(Executable, ADimensionNobodyBindsIsRefused) {
   ASSERT_FALSE(exe);
   EXPECT_EQ(exe.error().rule, "plan.dims");
   EXPECT_EQ(exe.error().where, "dimension 'S'");
+}
+
+TEST(Executable, SizesThatOverflowAreRefused) {
+  // The plan is well-formed; only these dimensions make a size too large.
+  plan::Expr huge = plan::Expr::dim(0) * plan::Expr(int64_t{1} << 61);
+  auto expectOverflow = [](const Status &status, const char *where,
+                           const char *what) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::ResourceLimit);
+    EXPECT_EQ(status.error().rule, "run.overflow");
+    EXPECT_EQ(status.error().where, where);
+    EXPECT_NE(status.error().message.find(what), std::string::npos)
+        << status.error().str();
+  };
+  OneRun run(4);
+  plan::Plan plan = testPlan();
+  plan.launches[0].grid = huge;
+  auto exe = make(plan);
+  expectOverflow(run.on(*exe), "kernel 'k0'", "its grid");
+
+  plan = testPlan();
+  plan.launches[0].args.back().size = huge;
+  exe = make(plan);
+  expectOverflow(run.on(*exe), "kernel 'k0'", "an argument");
+  EXPECT_EQ(run.y[0], -1) << "the kernel ran";
+
+  plan = testPlan("twice", true);
+  plan.workspaceBytes = huge;
+  exe = make(plan);
+  EXPECT_TRUE(exe->workspaceBytes(std::vector<int64_t>{3}, {}));
+  Result<int64_t> bytes = exe->workspaceBytes(std::vector<int64_t>{4}, {});
+  ASSERT_FALSE(bytes);
+  expectOverflow(bytes.error(), "workspace", "its size");
+}
+
+// The system may refuse memory for code; then nothing is loaded.
+TEST(Executable, AMappingThatTheSystemRefusesIsAnError) {
+  plan::Image image = testImage("twice");
+  image.bytes.resize(size_t{64} << 20);
+  image.digest = plan::digestOf(image.bytes);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit little{mappedBytes() + (32 << 20), before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &little), 0);
+  Result<std::unique_ptr<LoadedImage>> loaded = testBackend().load(image);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::OutOfMemory);
+  EXPECT_EQ(loaded.error().rule, "image.map");
+  EXPECT_NE(loaded.error().message.find("cannot map memory"),
+            std::string::npos);
+  EXPECT_TRUE(testBackend().load(image)) << "it was the limit";
 }
 
 TEST(Executable, RunAllocatesNothing) {

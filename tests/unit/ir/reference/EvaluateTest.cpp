@@ -37,11 +37,15 @@ TEST(Evaluate, RefusesWhatDoesNotFit) {
   EXPECT_EQ(c.run({}, x).error().rule, "reference.dims");
   EXPECT_EQ(c.run({{"N", -1}}, x).error().rule, "reference.dims");
   EXPECT_EQ(c.run({{"N", 3}}, x).error().rule, "reference.inputs");
-  EXPECT_EQ(c.run({{"N", 1 << 20}}, x).error().code, ErrorCode::ResourceLimit);
-  EXPECT_EQ(c.run({{"N", 2}}, HostTensor::dense(DType::F16, {2, 4}))
-                .error()
-                .rule,
-            "reference.inputs");
+  for (int64_t n : {1 << 20, 1 << 14, 1 << 30}) {
+    Error error = c.run({{"N", n}}, x).error();
+    EXPECT_EQ(error.code, ErrorCode::ResourceLimit);
+    EXPECT_EQ(error.rule, "reference.size");
+    EXPECT_EQ(error.where, "tensor 'x'");
+  }
+  EXPECT_EQ(
+      c.run({{"N", 2}}, HostTensor::dense(DType::F16, {2, 4})).error().rule,
+      "reference.inputs");
   EXPECT_EQ(evaluate(c.g, {{"N", 2}}, {}, Mode::Plain).error().rule,
             "reference.inputs");
 }
@@ -71,8 +75,8 @@ TEST(Evaluate, RoundTripsEveryDtype) {
       continue;
     GraphCase c;
     ValueId x = c.input(dtype, {2}, {1, 0});
-    HostTensor plain = c.run(c.op("reshape", {x}, {{"shape", shapeOf({2, 1})}}),
-                             Mode::Plain);
+    HostTensor plain =
+        c.run(c.op("reshape", {x}, {{"shape", shapeOf({2, 1})}}), Mode::Plain);
     EXPECT_EQ(plain.dtype, dtype);
     EXPECT_EQ(plain.bytes, c.inputs[0].bytes) << dtypeName(dtype);
   }
@@ -94,8 +98,8 @@ ValueId callOf(GraphCase &c, const opset::OpSpec &spec) {
   std::vector<int64_t> zeros{0, 0}, ones{1, 1};
   if (kind == "and" || kind == "or" || kind == "not") {
     ValueId truth = c.input(DType::I1, {2}, {1, 0});
-    return c.op(kind, kind == "not" ? std::vector{truth}
-                                    : std::vector{truth, truth});
+    return c.op(kind,
+                kind == "not" ? std::vector{truth} : std::vector{truth, truth});
   }
   if (kind == "attention") {
     ValueId q = c.input(DType::F32, {1, 1, 2, 2}, x);
