@@ -17,9 +17,9 @@ namespace azulejo::cache {
 
 static constexpr std::string_view archiveMagic = "azulejo-cache-archive 1\n";
 
-Status Store::exportArchive(
-    const std::function<bool(const EntryInfo &)> &wanted,
-    const std::function<Status(std::string_view)> &sink) {
+Status
+Store::exportArchive(const std::function<bool(const EntryInfo &)> &wanted,
+                     const std::function<Status(std::string_view)> &sink) {
   if (Status done = sink(archiveMagic); !done)
     return done;
   Status result;

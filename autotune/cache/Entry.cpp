@@ -100,12 +100,11 @@ static std::string digestOf(std::string_view header, std::string_view body) {
 
 std::string encodeEntry(const Key &key, std::string_view payload) {
   std::string info = encodeInfo(key);
-  std::string header = "{\"azulejo-cache\":" + std::to_string(kSchema) +
-                       ",\"kind\":\"" + kindName(key.kind) + "\",\"key\":\"" +
-                       key.hex + "\",\"device\":\"" + key.device +
-                       "\",\"infoBytes\":" + std::to_string(info.size()) +
-                       ",\"payloadBytes\":" + std::to_string(payload.size()) +
-                       ",\"digest\":\"";
+  std::string header =
+      "{\"azulejo-cache\":" + std::to_string(kSchema) + ",\"kind\":\"" +
+      kindName(key.kind) + "\",\"key\":\"" + key.hex + "\",\"device\":\"" +
+      key.device + "\",\"infoBytes\":" + std::to_string(info.size()) +
+      ",\"payloadBytes\":" + std::to_string(payload.size()) + ",\"digest\":\"";
   std::string body = info + "\n";
   body += payload;
   return header + digestOf(header, body) + "\"}\n" + body;
@@ -180,8 +179,7 @@ static std::optional<Header> parseHeader(std::string_view bytes) {
     return std::nullopt;
   header.key = *key;
   auto device = cursor.word();
-  if (!device || !isDeviceSlug(*device) ||
-      !cursor.literal("\",\"infoBytes\":"))
+  if (!device || !isDeviceSlug(*device) || !cursor.literal("\",\"infoBytes\":"))
     return std::nullopt;
   header.device = *device;
   auto infoBytes = cursor.number();

@@ -1,4 +1,4 @@
-//===- Entry.h - the bytes of one cache entry --------------------*- C++ -*-===//
+//===- Entry.h - the bytes of one cache entry -------------------*- C++ -*-===//
 //
 // An entry is lines of JSON, so `less` and `jq` read it:
 //

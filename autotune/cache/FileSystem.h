@@ -1,4 +1,4 @@
-//===- FileSystem.h - the few system calls of the store ----------*- C++ -*-===//
+//===- FileSystem.h - the few system calls of the store ---------*- C++ -*-===//
 //
 // Everything the store does to a disk goes through this interface, so a test
 // can make each call fail in turn. Calls work on descriptors and names relative

@@ -1,4 +1,4 @@
-//===- Key.h - what a cache entry depends on ---------------------*- C++ -*-===//
+//===- Key.h - what a cache entry depends on --------------------*- C++ -*-===//
 //
 // A key is the digest of named fields. Each field is written with its length
 // before it, names included, so two different lists of fields never give the

@@ -66,7 +66,9 @@ public:
     return openOwn(dir, name, O_RDWR | O_CREAT | O_NONBLOCK);
   }
 
-  int tryLock(int fd) override { return orErrno(::flock(fd, LOCK_EX | LOCK_NB)); }
+  int tryLock(int fd) override {
+    return orErrno(::flock(fd, LOCK_EX | LOCK_NB));
+  }
 
   int64_t readAt(int fd, int64_t offset, char *into, size_t size) override {
     return orErrno<int64_t>(::pread(fd, into, size, offset));
@@ -143,8 +145,8 @@ public:
 
 private:
   static int openOwn(int dir, const std::string &name, int flags) {
-    int fd = ::openat(at(dir), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC,
-                      0600);
+    int fd =
+        ::openat(at(dir), name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
       return -errno;
     struct stat found;

@@ -13,10 +13,9 @@ Store::State::State(CacheOptions given) : options(std::move(given)) {
   bool writable = options.mode == Mode::ReadWrite;
   FileInfo unused;
   // A directory that is only read and does not exist yet is empty, not wrong.
-  bool present =
-      options.root &&
-      (writable || fs->infoAt(FileSystem::kNoParent, *options.root, unused) !=
-                       -ENOENT);
+  bool present = options.root &&
+                 (writable || fs->infoAt(FileSystem::kNoParent, *options.root,
+                                         unused) != -ENOENT);
   if (present) {
     auto tree = Tree::open(*fs, *options.root, writable);
     if (tree) {
@@ -121,9 +120,8 @@ std::optional<Entry> Store::State::readEntry(Tree &tree, const Key &key,
   return std::move(*entry);
 }
 
-std::optional<std::string> Store::State::readBlob(Tree &tree,
-                                                  const Entry &entry,
-                                                  bool touch) {
+std::optional<std::string>
+Store::State::readBlob(Tree &tree, const Entry &entry, bool touch) {
   FilePath owner =
       entryPath(entry.key.device, kindName(entry.key.kind), entry.key.hex);
   auto blob = parseBlobReference(entry.payload, nameOf(tree, owner));

@@ -1,4 +1,4 @@
-//===- Store.h - the cache ---------------------------------------*- C++ -*-===//
+//===- Store.h - the cache --------------------------------------*- C++ -*-===//
 //
 // A store answers from, in this order: the memory of this process, the writable
 // directory, read-only layers. Trouble with a disk costs a miss and one warning
@@ -37,7 +37,7 @@ enum class Mode {
 };
 
 struct CacheOptions {
-  std::optional<std::string> root; ///< none: memory and layers only
+  std::optional<std::string> root;         ///< none: memory and layers only
   std::vector<std::string> readOnlyLayers; ///< first found wins
   Mode mode = Mode::ReadWrite;
   int64_t limitBytes = int64_t(1) << 30; ///< 0: no limit
@@ -50,10 +50,10 @@ struct CacheOptions {
 
 struct Stats {
   int64_t memoryHits = 0, diskHits = 0, layerHits = 0, misses = 0;
-  int64_t stored = 0;   ///< files of entries published on disk
-  int64_t rejected = 0; ///< entries refused
-  int64_t evicted = 0;  ///< files removed by this process for the limit
-  int64_t troubles = 0; ///< disk operations that failed
+  int64_t stored = 0;     ///< files of entries published on disk
+  int64_t rejected = 0;   ///< entries refused
+  int64_t evicted = 0;    ///< files removed by this process for the limit
+  int64_t troubles = 0;   ///< disk operations that failed
   bool memoryOnly = true; ///< nothing is written to disk
 };
 

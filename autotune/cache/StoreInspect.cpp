@@ -10,8 +10,9 @@
 namespace azulejo::cache {
 
 static std::string summarize(const TuningEntry &tuning) {
-  auto good = std::count_if(tuning.trials.begin(), tuning.trials.end(),
-                            [](const auto &item) { return item.second.isOk(); });
+  auto good =
+      std::count_if(tuning.trials.begin(), tuning.trials.end(),
+                    [](const auto &item) { return item.second.isOk(); });
   std::string text = std::to_string(tuning.trials.size()) + " trials, " +
                      std::to_string(good) + " ok";
   if (const Trial *best = tuning.best())
@@ -104,12 +105,11 @@ std::vector<EntryInfo> Store::list() {
 }
 
 static Error noSuchEntry(std::string_view prefix, size_t matches) {
-  return makeError(ErrorCode::InvalidArgument, std::string(prefix),
-                   matches ? std::to_string(matches) +
-                                 " entries begin with this key"
-                           : "no entry has this key",
-                   "a key names one entry",
-                   "`azulejo cache ls` prints the keys");
+  return makeError(
+      ErrorCode::InvalidArgument, std::string(prefix),
+      matches ? std::to_string(matches) + " entries begin with this key"
+              : "no entry has this key",
+      "a key names one entry", "`azulejo cache ls` prints the keys");
 }
 
 static bool matchesKey(const EntryInfo &info, std::string_view prefix) {
@@ -122,7 +122,8 @@ Result<EntryDetails> Store::show(std::string_view keyPrefix) {
       false,
       [&](const State::Visited &item) {
         // A layer's copy of an entry is the same entry.
-        bool shadowed = !found.empty() && found.back().info.key == item.info.key;
+        bool shadowed =
+            !found.empty() && found.back().info.key == item.info.key;
         if (matchesKey(item.info, keyPrefix) && !shadowed)
           found.push_back(
               {item.info, item.entry.key.fields, item.entry.payload});

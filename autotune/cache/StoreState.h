@@ -1,4 +1,4 @@
-//===- StoreState.h - what the parts of the store share ----------*- C++ -*-===//
+//===- StoreState.h - what the parts of the store share ---------*- C++ -*-===//
 //
 // Private to this folder: Store.cpp serves keys, StoreInspect.cpp and
 // Archive.cpp serve the command line, over the same trees.

@@ -134,9 +134,8 @@ static int makeParents(FileSystem &fs, const std::string &path) {
   }
 }
 
-Result<std::unique_ptr<Tree>> Tree::open(FileSystem &fs,
-                                         const std::string &path,
-                                         bool writable) {
+Result<std::unique_ptr<Tree>>
+Tree::open(FileSystem &fs, const std::string &path, bool writable) {
   auto refuse = [&](int code) {
     return makeError(
         ErrorCode::CacheEnv, path,
@@ -170,7 +169,8 @@ Result<std::unique_ptr<Tree>> Tree::open(FileSystem &fs,
       return refuse(failure);
   }
   Fd root;
-  failure = tree->openFolder(FileSystem::kNoParent, tree->rootPath, false, root);
+  failure =
+      tree->openFolder(FileSystem::kNoParent, tree->rootPath, false, root);
   if (failure < 0)
     return refuse(failure);
   failure = tree->openFolder(root.get(), "v" + std::to_string(kSchema),
@@ -262,11 +262,10 @@ int Tree::write(const FilePath &file, std::string_view bytes,
   int failure = fill(fd, bytes);
   out.reset();
   FileInfo old;
-  int64_t oldBytes =
-      fs.infoAt(shard.get(), file.name, old) == 0 ? old.size : 0;
+  int64_t oldBytes = fs.infoAt(shard.get(), file.name, old) == 0 ? old.size : 0;
   if (failure == 0)
-    failure = retried(
-        [&] { return fs.rename(shard.get(), temporary, file.name); });
+    failure =
+        retried([&] { return fs.rename(shard.get(), temporary, file.name); });
   if (failure < 0) {
     // Best effort: trim removes what stays behind.
     fs.remove(shard.get(), temporary);

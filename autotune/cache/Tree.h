@@ -1,4 +1,4 @@
-//===- Tree.h - one directory of the cache -----------------------*- C++ -*-===//
+//===- Tree.h - one directory of the cache ----------------------*- C++ -*-===//
 //
 // A tree is the writable root or one read-only layer:
 //
@@ -61,9 +61,8 @@ class Tree {
 public:
   /// Opens a root. A writable one is made if absent, parents included. The
   /// error is CacheEnv.
-  static Result<std::unique_ptr<Tree>> open(FileSystem &fs,
-                                            const std::string &path,
-                                            bool writable);
+  static Result<std::unique_ptr<Tree>>
+  open(FileSystem &fs, const std::string &path, bool writable);
 
   bool isWritable() const { return writable; }
   const std::string &path() const { return rootPath; }
@@ -91,7 +90,8 @@ public:
 
   /// Every regular file, in directory order. What vanishes during the walk is
   /// passed over. The result is the first failure, but the walk goes on.
-  int walk(const std::function<void(const FilePath &, const FileInfo &)> &visit);
+  int walk(
+      const std::function<void(const FilePath &, const FileInfo &)> &visit);
 
 private:
   Tree(FileSystem &fs, bool writable) : fs(fs), writable(writable) {}
@@ -102,9 +102,9 @@ private:
   int readOnce(int dir, const std::string &name, int64_t maxBytes,
                std::string &into, int64_t touchAfterNs);
   int fill(int fd, std::string_view bytes);
-  int walkShard(FilePath &file, int dir,
-                const std::function<void(const FilePath &, const FileInfo &)>
-                    &visit);
+  int walkShard(
+      FilePath &file, int dir,
+      const std::function<void(const FilePath &, const FileInfo &)> &visit);
   std::string temporaryName();
 
   FileSystem &fs;

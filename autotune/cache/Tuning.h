@@ -1,4 +1,4 @@
-//===- Tuning.h - every trial of one fused region ----------------*- C++ -*-===//
+//===- Tuning.h - every trial of one fused region ---------------*- C++ -*-===//
 //
 // A tuning entry holds one record per tried schedule, failures included, so a
 // later search skips what is known and a new knob discards nothing. Records of

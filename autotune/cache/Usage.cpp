@@ -99,8 +99,8 @@ static int evict(Tree &tree, const Candidate &victim) {
   FileInfo now;
   int result = tree.info(victim.path, now);
   if (result == 0)
-    result = now.mtimeNs == victim.mtimeNs ? tree.remove(victim.path)
-                                           : -EWOULDBLOCK;
+    result =
+        now.mtimeNs == victim.mtimeNs ? tree.remove(victim.path) : -EWOULDBLOCK;
   tree.unlock(lockPath, lock);
   return result;
 }
@@ -170,8 +170,7 @@ static TrimReport update(Tree &tree, std::optional<int64_t> grownBy,
               now - account->countedNs < recountAfterNs;
   if (fits) {
     // Both are below 2^62, or the account was written by somebody else.
-    account->bytes =
-        std::min(account->bytes, int64_t(1) << 61) + *grownBy;
+    account->bytes = std::min(account->bytes, int64_t(1) << 61) + *grownBy;
     fits = rules.limitBytes <= 0 || account->bytes <= rules.limitBytes;
     report.bytes = account->bytes;
   }

@@ -1,4 +1,4 @@
-//===- Usage.h - how large a tree is, and keeping it small -------*- C++ -*-===//
+//===- Usage.h - how large a tree is, and keeping it small ------*- C++ -*-===//
 //
 // The file v1/usage holds an account of the bytes in the tree and is its own
 // lock, so that a store costs one small read and write and not a walk. Killed
@@ -21,8 +21,8 @@ namespace azulejo::cache {
 
 struct UsageRules {
   int64_t limitBytes = int64_t(1) << 30; ///< 0: no limit
-  int64_t staleNs = 3600ll * 1000000000;  ///< age of a dead temporary
-  int64_t waitMs = 10000;                 ///< for the account's lock
+  int64_t staleNs = 3600ll * 1000000000; ///< age of a dead temporary
+  int64_t waitMs = 10000;                ///< for the account's lock
 };
 
 struct TrimReport {

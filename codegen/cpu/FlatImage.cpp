@@ -68,7 +68,9 @@ private:
     void finalize(OnFinalizedFunction done) override {
       done(FinalizedAlloc(orc::ExecutorAddr(kBase)));
     }
-    void abandon(OnAbandonedFunction done) override { done(llvm::Error::success()); }
+    void abandon(OnAbandonedFunction done) override {
+      done(llvm::Error::success());
+    }
   };
   std::string &bytes;
 };
@@ -102,11 +104,13 @@ public:
     return llvm::Error::success();
   }
 
-  void notifyFinalized(JITLinkMemoryManager::FinalizedAlloc allocation) override {
+  void
+  notifyFinalized(JITLinkMemoryManager::FinalizedAlloc allocation) override {
     allocation.release();
   }
 
-  llvm::Error modifyPassConfig(LinkGraph &, PassConfiguration &config) override {
+  llvm::Error modifyPassConfig(LinkGraph &,
+                               PassConfiguration &config) override {
     config.PreFixupPasses.push_back([](LinkGraph &graph) -> llvm::Error {
       bool x86 = graph.getTargetTriple().isX86();
       for (Block *block : graph.blocks())
@@ -141,9 +145,9 @@ Result<HostImage> linkFlat(StringRef object) {
   };
   HostImage image;
   std::string failure;
-  Expected<std::unique_ptr<LinkGraph>> graph = createLinkGraphFromObject(
-      MemoryBufferRef(object, "kernels"),
-      std::make_shared<orc::SymbolStringPool>());
+  Expected<std::unique_ptr<LinkGraph>> graph =
+      createLinkGraphFromObject(MemoryBufferRef(object, "kernels"),
+                                std::make_shared<orc::SymbolStringPool>());
   if (!graph)
     return fail(toString(graph.takeError()));
   link(std::move(*graph), std::make_unique<FlatContext>(image, failure));

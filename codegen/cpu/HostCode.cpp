@@ -12,8 +12,8 @@
 #include "mlir/Transforms/Passes.h"
 
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -122,8 +122,7 @@ static std::string emit(llvm::Module &module, llvm::TargetMachine &machine,
   return std::string(buffer.begin(), buffer.end());
 }
 
-Result<HostImage> compileHost(ModuleOp module,
-                              const target::TargetDesc &target,
+Result<HostImage> compileHost(ModuleOp module, const target::TargetDesc &target,
                               HostText *text) {
   Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
   if (!machine)
@@ -147,7 +146,8 @@ Result<HostImage> compileHost(ModuleOp module,
     llvmModule->print(stream, nullptr);
     // Code generation changes the module, so the listing uses a clone.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
-    text->assembly = emit(*copy, **machine, llvm::CodeGenFileType::AssemblyFile);
+    text->assembly =
+        emit(*copy, **machine, llvm::CodeGenFileType::AssemblyFile);
   }
   std::string object =
       emit(*llvmModule, **machine, llvm::CodeGenFileType::ObjectFile);

@@ -1,4 +1,4 @@
-//===- HostCode.h - host functions to a flat image ---------------*- C++ -*-===//
+//===- HostCode.h - host functions to a flat image --------------*- C++ -*-===//
 //
 // A pure function from a module of host functions (LLVM, arith and scf
 // dialects) to machine code for a CPU that need not be this one. The object is

@@ -1,4 +1,4 @@
-//===- Passes.td - PTX as a pass ---------------------------*- tablegen -*-===//
+//===- Passes.td - PTX as a pass ---------------------------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

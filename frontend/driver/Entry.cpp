@@ -27,14 +27,17 @@ static Result<std::string> printGraph(const graph::Graph &graph) {
 
 } // namespace azulejo::driver
 
-extern "C" __attribute__((visibility("default"))) const azulejo::api::CompilerApi *
+extern "C" __attribute__((visibility("default")))
+const azulejo::api::CompilerApi *
 azulejo_compiler_api(uint32_t abi, const char *buildId) {
   using azulejo::api::CompilerApi;
-  static const CompilerApi api = {
-      CompilerApi::kAbi,           azulejo::api::buildId(),
-      azulejo::driver::compileGraph, azulejo::driver::parseGraph,
-      azulejo::driver::printGraph,   azulejo::driver::emitStage,
-      azulejo::driver::analyseGraph};
+  static const CompilerApi api = {CompilerApi::kAbi,
+                                  azulejo::api::buildId(),
+                                  azulejo::driver::compileGraph,
+                                  azulejo::driver::parseGraph,
+                                  azulejo::driver::printGraph,
+                                  azulejo::driver::emitStage,
+                                  azulejo::driver::analyseGraph};
   if (abi != CompilerApi::kAbi || !buildId ||
       std::strcmp(buildId, api.buildId) != 0)
     return nullptr;

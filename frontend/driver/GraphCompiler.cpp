@@ -42,7 +42,8 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
   if (allowFusion)
     functions.addPass(graphpasses::createRaiseAttentionPass());
   else
-    functions.addPass(graphpasses::createDecomposeAttentionPass({/*f32Scores=*/true}));
+    functions.addPass(
+        graphpasses::createDecomposeAttentionPass({/*f32Scores=*/true}));
   functions.addPass(graphpasses::createCanonicaliseGraphPass());
   if (failed(pm.run(*fused.module)))
     return session.error(ErrorCode::Internal, "graph", "a graph pass failed");
@@ -105,8 +106,8 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
       chooseSchedules(regions.texts, target, request);
   if (!chosen)
     return chosen.error();
-  Result<std::vector<KernelCode>> codes = compileRegions(
-      regions.texts, chosen->schedules, target, request.threads);
+  Result<std::vector<KernelCode>> codes =
+      compileRegions(regions.texts, chosen->schedules, target, request.threads);
   if (!codes)
     return codes.error();
   // Without an assembler the images stay PTX, which a driver can load, too.
@@ -114,8 +115,7 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
     for (KernelCode &code : *codes)
       if (Status status = assembleKernel(code, target, request.ptxas); !status)
         return status.error();
-  Result<plan::Plan> plan =
-      buildPlan(*fused, graph, regions, *codes, target);
+  Result<plan::Plan> plan = buildPlan(*fused, graph, regions, *codes, target);
   if (!plan)
     return plan.error();
   return api::CompiledPlan{plan::serialize(*plan), chosen->candidates,
@@ -152,8 +152,8 @@ Result<std::string> emitStage(const graph::Graph &graph,
   std::string all;
   for (size_t i = 0; i < regions.texts.size(); ++i) {
     KernelText text;
-    Result<KernelCode> code = compileKernel(
-        regions.texts[i], chosen->schedules[i], target, &text);
+    Result<KernelCode> code =
+        compileKernel(regions.texts[i], chosen->schedules[i], target, &text);
     if (!code)
       return code.error();
     all += stage == "region"  ? text.region

@@ -1,4 +1,4 @@
-//===- GraphCompiler.h - a graph becomes fused regions, then a plan -*- C++ -*-===//
+//===- GraphCompiler.h - a graph becomes fused regions, then a plan -------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

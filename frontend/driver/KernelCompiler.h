@@ -1,4 +1,4 @@
-//===- KernelCompiler.h - one region, one schedule, machine code -*- C++ -*-===//
+//===- KernelCompiler.h - one region, one schedule, machine code ----------===//
 //
 // The unit of compilation: a region as text, a schedule and a target become
 // code and the recipe to call it. It is a pure function of its arguments and

@@ -131,9 +131,8 @@ private:
     plan::Buffer buffer = bufferOf(plan::BufferKind::Workspace, "", value);
     plan::Expr size =
         ceilDiv(dims.expr(dims.bytes(value)), plan::Expr(64)) * plan::Expr(64);
-    auto free = llvm::find_if(freeSlots, [&](auto &slot) {
-      return slot.second == size;
-    });
+    auto free = llvm::find_if(freeSlots,
+                              [&](auto &slot) { return slot.second == size; });
     if (free != freeSlots.end()) {
       buffer.offset = free->first;
       freeSlots.erase(free);

@@ -17,8 +17,7 @@ Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
     Result<RegionSchedules> known = schedulesOf(regions[i], target);
     if (!known)
       return known.error();
-    std::optional<schedule::Schedule> best =
-        tuner.recorded(regions[i], *known);
+    std::optional<schedule::Schedule> best = tuner.recorded(regions[i], *known);
     if (!best && request.tuneSeconds > 0) {
       // Regions share the seconds that are left evenly.
       Result<schedule::Schedule> tuned =

@@ -1,4 +1,4 @@
-//===- Schedules.h - which schedule each region runs under -------*- C++ -*-===//
+//===- Schedules.h - which schedule each region runs under ------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- Session.h - an MLIR context and its diagnostics -----------*- C++ -*-===//
+//===- Session.h - an MLIR context and its diagnostics ----------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

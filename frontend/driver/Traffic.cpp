@@ -64,11 +64,11 @@ opset::Dim flopsOf(Operation *op) {
                  k = typeOf(op->getOperand(1)).shape,
                  v = typeOf(op->getOperand(2)).shape;
     bool bshd = attention.getLayout() == "bshd";
-    opset::Dim scores = q[0] * q[bshd ? 2 : 1] * q[bshd ? 1 : 2] *
-                        k[bshd ? 1 : 2];
+    opset::Dim scores =
+        q[0] * q[bshd ? 2 : 1] * q[bshd ? 1 : 2] * k[bshd ? 1 : 2];
     // Half of a square causal score matrix is never computed.
-    bool half = attention.getCausal() != "none" &&
-                q[bshd ? 1 : 2] == k[bshd ? 1 : 2];
+    bool half =
+        attention.getCausal() != "none" && q[bshd ? 1 : 2] == k[bshd ? 1 : 2];
     return scores * (q[3] + v[3]) * opset::Dim(half ? 1 : 2);
   }
   opset::Dim elements = opset::elementCount(typeOf(op->getOperand(0)).shape);

@@ -1,4 +1,4 @@
-//===- Traffic.h - work and memory traffic of ops and regions ----*- C++ -*-===//
+//===- Traffic.h - work and memory traffic of ops and regions ---*- C++ -*-===//
 //
 // The arithmetic behind `explain`: FLOPs of an op, and bytes that a region has
 // to move, as expressions over the plan's dimensions. One multiply-add is two

@@ -116,12 +116,12 @@ Result<std::vector<ValueId>> Graph::append(const std::string &kind,
   std::vector<std::string> names;
   for (ValueId id : operands) {
     if (id < 0 || id >= static_cast<ValueId>(valueTable.size()))
-      return makeError(ErrorCode::InvalidGraph,
-                       "op '" + (name.empty() ? kind : name) + "'",
-                       "operand " + std::to_string(id) +
-                           " is not a value of this graph",
-                       "graph.values", "values belong to the graph that made "
-                                       "them");
+      return makeError(
+          ErrorCode::InvalidGraph, "op '" + (name.empty() ? kind : name) + "'",
+          "operand " + std::to_string(id) + " is not a value of this graph",
+          "graph.values",
+          "values belong to the graph that made "
+          "them");
     types.push_back(valueTable[id].type);
     names.push_back(valueTable[id].name);
   }

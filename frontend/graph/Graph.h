@@ -1,4 +1,4 @@
-//===- Graph.h - the graph value ---------------------------------*- C++ -*-===//
+//===- Graph.h - the graph value --------------------------------*- C++ -*-===//
 //
 // What the API builds and tracing captures: plain C++, cheap to copy, hashable
 // and free of MLIR, so that a warmed cache is hit without ever creating a

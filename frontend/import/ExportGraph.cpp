@@ -42,8 +42,8 @@ public:
       // the op reads.
       size_t needed = 0;
       for (auto [i, input] : llvm::enumerate(pending))
-        if (input.after <= count || llvm::is_contained(op.getOperands(),
-                                                       input.argument))
+        if (input.after <= count ||
+            llvm::is_contained(op.getOperands(), input.argument))
           needed = i + 1;
       if (Status status = makeInputs(needed); !status)
         return status;
@@ -57,8 +57,8 @@ public:
   Status addOutput(const std::string &name, Value value) {
     auto it = ids.find(value);
     if (it == ids.end())
-      return invalid("output '" + name + "'",
-                     "the value is not of this graph", "graph.values");
+      return invalid("output '" + name + "'", "the value is not of this graph",
+                     "graph.values");
     return graph.output(name, it->second);
   }
 
@@ -132,8 +132,8 @@ Result<graph::Graph> importer::exportGraph(func::FuncOp function) {
   if (!llvm::hasSingleElement(function.getBody()))
     return invalid(where, "must have a body of one block", "graph.function");
   Block &block = function.getBody().front();
-  auto exit = block.empty() ? func::ReturnOp()
-                            : dyn_cast<func::ReturnOp>(block.back());
+  auto exit =
+      block.empty() ? func::ReturnOp() : dyn_cast<func::ReturnOp>(block.back());
   if (!exit)
     return invalid(where, "must end in func.return", "graph.function");
 
@@ -152,8 +152,8 @@ Result<graph::Graph> importer::exportGraph(func::FuncOp function) {
   if (Status status = exporter.addBody(block, inputs); !status)
     return status.error();
   for (auto [i, value] : llvm::enumerate(exit.getOperands())) {
-    auto name =
-        dyn_cast_or_null<StringAttr>(function.getResultAttr(i, graphir::kNameAttr));
+    auto name = dyn_cast_or_null<StringAttr>(
+        function.getResultAttr(i, graphir::kNameAttr));
     if (!name)
       return invalid(where, "result " + std::to_string(i) + " has no name",
                      "graph.names");
@@ -163,9 +163,8 @@ Result<graph::Graph> importer::exportGraph(func::FuncOp function) {
   return exporter.take();
 }
 
-Result<graph::Graph>
-importer::exportRegion(graphir::FusedOp fused,
-                       ArrayRef<graph::DimSymbol> dims) {
+Result<graph::Graph> importer::exportRegion(graphir::FusedOp fused,
+                                            ArrayRef<graph::DimSymbol> dims) {
   Block &block = fused.getBody().front();
   Exporter exporter;
   if (Status status = exporter.declareDims(dims); !status)
@@ -175,8 +174,7 @@ importer::exportRegion(graphir::FusedOp fused,
     inputs.push_back({argument, "in" + std::to_string(i)});
   if (Status status = exporter.addBody(block, inputs); !status)
     return status.error();
-  for (auto [i, value] :
-       llvm::enumerate(block.getTerminator()->getOperands()))
+  for (auto [i, value] : llvm::enumerate(block.getTerminator()->getOperands()))
     if (Status status = exporter.addOutput("out" + std::to_string(i), value);
         !status)
       return status.error();

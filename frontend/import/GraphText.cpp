@@ -55,8 +55,7 @@ static Status checkNesting(StringRef text) {
     else if (StringRef(")]}>").contains(c) && depth > 0)
       --depth;
     if (depth > kMaxNesting)
-      return makeError(ErrorCode::InvalidGraph,
-                       "line " + std::to_string(line),
+      return makeError(ErrorCode::InvalidGraph, "line " + std::to_string(line),
                        "brackets nest deeper than " +
                            std::to_string(kMaxNesting),
                        "text.nesting");
@@ -73,9 +72,9 @@ Result<graph::Graph> importer::parseGraphText(StringRef text) {
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error) {
       std::string message = diagnostic.str();
-      first = makeError(ErrorCode::InvalidGraph,
-                        placeOf(diagnostic.getLocation()), message,
-                        ruleOf(message));
+      first =
+          makeError(ErrorCode::InvalidGraph, placeOf(diagnostic.getLocation()),
+                    message, ruleOf(message));
     }
     return success();
   });

@@ -31,8 +31,7 @@ static int64_t opsBefore(const graph::Graph &graph, graph::ValueId input) {
 }
 
 static func::FuncOp declareFunction(OpBuilder &builder, Location loc,
-                                    const graph::Graph &graph,
-                                    StringRef name) {
+                                    const graph::Graph &graph, StringRef name) {
   MLIRContext *context = builder.getContext();
   SmallVector<Type> inputs, outputs;
   for (graph::ValueId id : graph.inputs())

@@ -1,4 +1,4 @@
-//===- Oracle.h - which family runs a region ---------------------*- C++ -*-===//
+//===- Oracle.h - which family runs a region --------------------*- C++ -*-===//
 //
 // Joins fusion, which asks, with the schedule families, which know.
 //

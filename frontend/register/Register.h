@@ -1,4 +1,4 @@
-//===- Register.h - dialects, passes and pipelines, in one place -*- C++ -*-===//
+//===- Register.h - dialects, passes and pipelines, in one place ----------===//
 //
 // What azulejo-opt and the driver can see. A part joins by adding one line to
 // a list in Register.cpp.

@@ -25,8 +25,8 @@ Coordinates operandCoordinates(Operation *op, unsigned operand,
         succeeded(map)) {
       Coordinates result;
       for (AffineExpr expr : map->getResults())
-        result.push_back(simplifyAffineExpr(expr.replaceDims(coords),
-                                            opaque, symbols.size()));
+        result.push_back(simplifyAffineExpr(expr.replaceDims(coords), opaque,
+                                            symbols.size()));
       return result;
     }
   }

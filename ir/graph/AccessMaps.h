@@ -1,4 +1,4 @@
-//===- AccessMaps.h - which element a value reads of another -----*- C++ -*-===//
+//===- AccessMaps.h - which element a value reads of another ----*- C++ -*-===//
 //
 // Composes the element maps of ops along the paths of a region: "element
 // (d0, d1) of the output reads element (d0) of that reduction's result". The
@@ -37,8 +37,7 @@ Coordinates operandCoordinates(mlir::Operation *op, unsigned operand,
 /// (paths end at stops and at block arguments): every distinct coordinate list.
 using Accesses =
     llvm::MapVector<mlir::Value, llvm::SmallVector<Coordinates, 1>>;
-Accesses accessesOf(mlir::Value root,
-                    const llvm::DenseSet<mlir::Value> &stops,
+Accesses accessesOf(mlir::Value root, const llvm::DenseSet<mlir::Value> &stops,
                     llvm::SmallVectorImpl<opset::Dim> &symbols);
 
 /// Solves coords_k = e_k(d) for d, where the e_k permute the dimensions, split

@@ -41,8 +41,7 @@ opset::Shape DimsAttr::getDims() const {
   opset::Shape shape;
   // Texts are canonical by construction, so each of them parses.
   for (StringAttr text : getTexts())
-    shape.push_back(
-        opset::Dim::parse(text.getValue()).value_or(opset::Dim(0)));
+    shape.push_back(opset::Dim::parse(text.getValue()).value_or(opset::Dim(0)));
   return shape;
 }
 
@@ -96,9 +95,9 @@ void DimsAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult DimsAttr::verifyEncoding(
-    ArrayRef<int64_t> shape, Type elementType,
-    function_ref<InFlightDiagnostic()> emitError) const {
+LogicalResult
+DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
+                         function_ref<InFlightDiagnostic()> emitError) const {
   opset::Shape dims = getDims();
   if (dims.size() != shape.size())
     return emitError() << "#graph.dims names " << dims.size()
@@ -119,8 +118,8 @@ LogicalResult DimsAttr::verifyEncoding(
 // Attributes on functions
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attr) {
   if (attr.getName() == kNotesAttr && isa<ArrayAttr>(attr.getValue()) &&
       isa<FunctionOpInterface>(op))
     return success();
@@ -129,22 +128,22 @@ GraphDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
                            << "' is no attribute of an operation";
   auto list = dyn_cast<ArrayAttr>(attr.getValue());
   if (!list || !isa<FunctionOpInterface>(op))
-    return op->emitError()
-           << kDimsAttr << " is a list of #graph.dim on a function";
+    return op->emitError() << kDimsAttr
+                           << " is a list of #graph.dim on a function";
   llvm::StringSet<> seen;
   for (Attribute entry : list) {
     auto dim = dyn_cast<DimAttr>(entry);
     if (!dim)
-      return op->emitError() << kDimsAttr << " holds only #graph.dim, got "
-                             << entry;
+      return op->emitError()
+             << kDimsAttr << " holds only #graph.dim, got " << entry;
     if (!opset::Dim::parse(dim.getName()) ||
         !opset::Dim::parse(dim.getName())->asSymbol())
       return op->emitError() << "'" << dim.getName() << "' is no name of a "
                              << "dimension [dim.C1]";
     if (dim.getMin() < 0 || dim.getMax() < dim.getMin())
-      return op->emitError() << "dimension '" << dim.getName() << "': range "
-                             << dim.getMin() << " to " << dim.getMax()
-                             << " is not usable [dim.C2]";
+      return op->emitError()
+             << "dimension '" << dim.getName() << "': range " << dim.getMin()
+             << " to " << dim.getMax() << " is not usable [dim.C2]";
     if (!seen.insert(dim.getName()).second)
       return op->emitError() << "dimension '" << dim.getName()
                              << "' is declared twice [dim.C3]";

@@ -25,8 +25,8 @@ SmallVector<int64_t> graphir::reducedAxes(Operation *op) {
 TypedAttr graphir::reductionIdentity(ReductionKind kind, Type scalarType) {
   bool isMax = kind == ReductionKind::Max;
   if (auto type = dyn_cast<FloatType>(scalarType))
-    return FloatAttr::get(
-        type, isMax ? -std::numeric_limits<double>::infinity() : 0.0);
+    return FloatAttr::get(type, isMax ? -std::numeric_limits<double>::infinity()
+                                      : 0.0);
   unsigned width = scalarType.getIntOrFloatBitWidth();
   return IntegerAttr::get(scalarType, isMax ? APInt::getSignedMinValue(width)
                                             : APInt::getZero(width));

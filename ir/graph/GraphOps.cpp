@@ -34,22 +34,23 @@ static LogicalResult report(Operation *op, const Error &error) {
 static FailureOr<opset::AttrMap> checkedAttrs(Operation *op,
                                               const opset::OpSpec &spec) {
   for (NamedAttribute extra : op->getDiscardableAttrs())
-    if (extra.getName() != kLabelAttr && !extra.getName().strref().contains('.'))
-      return report(op, makeError(ErrorCode::InvalidGraph, whereOf(op),
-                                  "unknown attribute '" +
-                                      extra.getName().str() + "'",
-                                  spec.name + ".attrs"));
+    if (extra.getName() != kLabelAttr &&
+        !extra.getName().strref().contains('.'))
+      return report(
+          op, makeError(ErrorCode::InvalidGraph, whereOf(op),
+                        "unknown attribute '" + extra.getName().str() + "'",
+                        spec.name + ".attrs"));
   opset::AttrMap attrs;
   for (const opset::AttrSpec &attr : spec.attrs) {
     Attribute value = op->getAttr(attr.name);
     std::optional<opset::Attr> converted =
         value ? toOpset(value, attr.kind) : std::nullopt;
     if (!converted)
-      return report(
-          op, makeError(ErrorCode::InvalidGraph, whereOf(op),
-                        "attribute '" + attr.name + "' must be a " +
-                            std::string(opset::attrKindName(attr.kind)),
-                        spec.name + ".attrs"));
+      return report(op,
+                    makeError(ErrorCode::InvalidGraph, whereOf(op),
+                              "attribute '" + attr.name + "' must be a " +
+                                  std::string(opset::attrKindName(attr.kind)),
+                              spec.name + ".attrs"));
     attrs[attr.name] = std::move(*converted);
   }
   return attrs;
@@ -70,7 +71,8 @@ LogicalResult graphir::verifyByOpset(Operation *op) {
   if (!spec)
     return op->emitError() << "no op is called '" << kindOf(op)
                            << "' [op.name]";
-  if (Attribute label = op->getAttr(kLabelAttr); label && !isa<StringAttr>(label))
+  if (Attribute label = op->getAttr(kLabelAttr);
+      label && !isa<StringAttr>(label))
     return op->emitError() << kLabelAttr << " must be a string";
   std::vector<opset::TensorType> operands;
   std::vector<std::string> names;
@@ -98,16 +100,16 @@ LogicalResult graphir::verifyByOpset(Operation *op) {
                                     std::to_string(op->getNumResults()),
                                 spec->name + ".results"));
   for (auto [i, expected] : llvm::enumerate(*inferred)) {
-    FailureOr<opset::TensorType> declared = checkedType(
-        op, op->getResult(i).getType(), "result " + Twine(i));
+    FailureOr<opset::TensorType> declared =
+        checkedType(op, op->getResult(i).getType(), "result " + Twine(i));
     if (failed(declared))
       return failure();
     if (*declared != expected)
-      return report(op, makeError(ErrorCode::InvalidGraph, whereOf(op),
-                                  "result " + std::to_string(i) + " is " +
-                                      expected.str() + ", not " +
-                                      declared->str(),
-                                  spec->name + ".results"));
+      return report(op,
+                    makeError(ErrorCode::InvalidGraph, whereOf(op),
+                              "result " + std::to_string(i) + " is " +
+                                  expected.str() + ", not " + declared->str(),
+                              spec->name + ".results"));
   }
   return success();
 }

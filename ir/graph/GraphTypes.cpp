@@ -98,8 +98,8 @@ Status graphir::checkExtents(const opset::TensorType &type,
 
 Result<opset::TensorType> graphir::checkedOpset(Type type) {
   auto invalid = [](std::string message, std::string rule) {
-    return makeError(ErrorCode::InvalidGraph, "tensor type",
-                     std::move(message), std::move(rule));
+    return makeError(ErrorCode::InvalidGraph, "tensor type", std::move(message),
+                     std::move(rule));
   };
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
@@ -160,7 +160,8 @@ std::optional<opset::Attr> graphir::toOpset(Attribute attr,
       return opset::Attr(value.getInt());
     break;
   case opset::AttrKind::Float:
-    if (auto value = dyn_cast<FloatAttr>(attr); value && value.getType().isF64())
+    if (auto value = dyn_cast<FloatAttr>(attr);
+        value && value.getType().isF64())
       return opset::Attr(value.getValueAsDouble());
     break;
   case opset::AttrKind::Bool:
@@ -205,8 +206,7 @@ Attribute graphir::toAttribute(MLIRContext *context, const opset::Attr &attr) {
   case opset::AttrKind::Shape:
     return DimsAttr::get(context, *std::get_if<opset::Shape>(&attr));
   case opset::AttrKind::DType:
-    return TypeAttr::get(
-        fromDType(context, *std::get_if<opset::DType>(&attr)));
+    return TypeAttr::get(fromDType(context, *std::get_if<opset::DType>(&attr)));
   }
   return {};
 }

@@ -245,8 +245,7 @@ Value ScalarEmitter::truncateToInt(Value x, unsigned width, Type element) {
   Value below = compare("le", x, constant(x, -limit - 1));
   Value unordered =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
-  Value outside =
-      op<arith::OrIOp>(op<arith::OrIOp>(above, below), unordered);
+  Value outside = op<arith::OrIOp>(op<arith::OrIOp>(above, below), unordered);
   Value inside = select(outside, constant(x, 0.0), x);
   Value result = op<arith::FPToSIOp>(shapedLike(x, element), inside);
   int64_t greatest = static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1);

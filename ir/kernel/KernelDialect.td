@@ -1,4 +1,4 @@
-//===- KernelDialect.td - the scheduled GPU program --------*- tablegen -*-===//
+//===- KernelDialect.td - the scheduled GPU program --------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

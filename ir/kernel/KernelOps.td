@@ -1,4 +1,4 @@
-//===- KernelOps.td - ops of the kernel dialect ------------*- tablegen -*-===//
+//===- KernelOps.td - ops of the kernel dialect ------------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

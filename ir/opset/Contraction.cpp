@@ -16,10 +16,9 @@ static InferResult inferMatmul(const InferContext &cx) {
   const TensorType &a = cx.operands[0], &b = cx.operands[1];
   for (size_t i = 0; i < 2; ++i) {
     if (!isKernelFloat(cx.operands[i].dtype))
-      return cx.fail("C1",
-                     "operand " + cx.operandStr(i) +
-                         " must be f32, f16 or bf16",
-                     "cast it first");
+      return cx.fail(
+          "C1", "operand " + cx.operandStr(i) + " must be f32, f16 or bf16",
+          "cast it first");
     if (cx.operands[i].rank() < 2)
       return cx.fail("C2",
                      "operand " + cx.operandStr(i) + " needs rank 2 or more",
@@ -80,15 +79,13 @@ static InferResult inferAttention(const InferContext &cx) {
   const TensorType &q = cx.operands[0], &k = cx.operands[1],
                    &v = cx.operands[2];
   for (size_t i = 0; i < 3; ++i) {
-    if (!isKernelFloat(cx.operands[i].dtype) ||
-        cx.operands[i].dtype != q.dtype)
+    if (!isKernelFloat(cx.operands[i].dtype) || cx.operands[i].dtype != q.dtype)
       return cx.fail("C1",
                      "operand " + cx.operandStr(i) +
                          " must be f32, f16 or bf16, one type for q, k and v",
                      "cast it first");
     if (cx.operands[i].rank() != 4)
-      return cx.fail("C2",
-                     "operand " + cx.operandStr(i) + " must have rank 4",
+      return cx.fail("C2", "operand " + cx.operandStr(i) + " must have rank 4",
                      "[B, H, S, D], or [B, S, H, D] with layout \"bshd\"");
   }
   bool bshd = cx.attr<std::string>("layout") == "bshd";
@@ -104,9 +101,8 @@ static InferResult inferAttention(const InferContext &cx) {
                              cx.operandStr(1) + " and " + cx.operandStr(2));
   std::optional<int64_t> hq = q.shape[head].constant(),
                          hk = k.shape[head].constant();
-  bool multiple =
-      hq && hk ? (*hk > 0 ? *hq % *hk == 0 : *hq == 0 && *hk == 0)
-               : q.shape[head] == k.shape[head] || hk == 1;
+  bool multiple = hq && hk ? (*hk > 0 ? *hq % *hk == 0 : *hq == 0 && *hk == 0)
+                           : q.shape[head] == k.shape[head] || hk == 1;
   if (!multiple)
     return cx.fail("C6",
                    "HeadCountMismatch: " + q.shape[head].str() +
@@ -166,8 +162,7 @@ static InferResult inferAttention(const InferContext &cx) {
   out.shape[3] = v.shape[3];
   std::vector<TensorType> results{out};
   if (cx.attr<bool>("lse"))
-    results.push_back(
-        {DType::F32, {q.shape[0], q.shape[head], q.shape[seq]}});
+    results.push_back({DType::F32, {q.shape[0], q.shape[head], q.shape[seq]}});
   return results;
 }
 

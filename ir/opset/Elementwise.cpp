@@ -98,8 +98,7 @@ static InferResult inferWhere(const InferContext &cx) {
                    "make a truth value with compare");
   if (std::optional<Error> error = checkCompute(cx))
     return *error;
-  return broadcastAll(cx,
-                      promote(cx.operands[1].dtype, cx.operands[2].dtype));
+  return broadcastAll(cx, promote(cx.operands[1].dtype, cx.operands[2].dtype));
 }
 
 static InferResult inferClamp(const InferContext &cx) {

@@ -88,20 +88,20 @@ static InferResult inferSlice(const InferContext &cx) {
     // taken, or an extent whose difference to start + size is constant.
     std::optional<int64_t> slack;
     if (size && extent) {
-      __int128 last = *size == 0 ? starts[i] - 1
-                                 : static_cast<__int128>(starts[i]) +
-                                       static_cast<__int128>(*size - 1) *
-                                           steps[i];
+      __int128 last = *size == 0
+                          ? starts[i] - 1
+                          : static_cast<__int128>(starts[i]) +
+                                static_cast<__int128>(*size - 1) * steps[i];
       slack = last < *extent ? 0 : -1;
     } else if (steps[i] == 1) {
       slack = (x.shape[i] - sizes[i] - Dim(starts[i])).constant();
     }
     if (!slack || *slack < 0)
-      return cx.fail("C3",
-                     "axis " + std::to_string(i) + ": start " +
-                         std::to_string(starts[i]) + ", size " +
-                         sizes[i].str() + ", step " + std::to_string(steps[i]) +
-                         " is not provably inside " + x.shape[i].str());
+      return cx.fail("C3", "axis " + std::to_string(i) + ": start " +
+                               std::to_string(starts[i]) + ", size " +
+                               sizes[i].str() + ", step " +
+                               std::to_string(steps[i]) +
+                               " is not provably inside " + x.shape[i].str());
   }
   return std::vector<TensorType>{{x.dtype, sizes}};
 }
@@ -124,9 +124,9 @@ static InferResult inferConcat(const InferContext &cx) {
     for (int64_t d = 0; fits && d < first.rank(); ++d)
       fits = d == axis || next.shape[d] == first.shape[d];
     if (!fits)
-      return cx.fail("C3", "operand " + cx.operandStr(i) +
-                               " must equal " + cx.operandStr(0) +
-                               " except on axis " + std::to_string(axis));
+      return cx.fail("C3", "operand " + cx.operandStr(i) + " must equal " +
+                               cx.operandStr(0) + " except on axis " +
+                               std::to_string(axis));
     shape[axis] = shape[axis] + next.shape[axis];
   }
   return std::vector<TensorType>{{first.dtype, shape}};
@@ -142,8 +142,7 @@ static InferResult inferGather(const InferContext &cx) {
     return cx.fail("C2", "ids " + cx.operandStr(1) + " must be i32 or i64");
   Shape shape(table.shape.begin(), table.shape.begin() + axis);
   shape.insert(shape.end(), ids.shape.begin(), ids.shape.end());
-  shape.insert(shape.end(), table.shape.begin() + axis + 1,
-               table.shape.end());
+  shape.insert(shape.end(), table.shape.begin() + axis + 1, table.shape.end());
   return std::vector<TensorType>{{table.dtype, shape}};
 }
 
@@ -161,8 +160,8 @@ static InferResult inferCacheUpdate(const InferContext &cx) {
     return cx.fail("C2", "update " + cx.operandStr(1) + " must equal " +
                              cx.operandStr(0) + " except on axis " +
                              std::to_string(axis));
-  bool perBatch = position.rank() == 1 && axis > 0 &&
-                  position.shape[0] == cache.shape[0];
+  bool perBatch =
+      position.rank() == 1 && axis > 0 && position.shape[0] == cache.shape[0];
   if ((position.dtype != DType::I32 && position.dtype != DType::I64) ||
       !(position.rank() == 0 || perBatch))
     return cx.fail("C3", "position " + cx.operandStr(2) +

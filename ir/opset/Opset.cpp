@@ -8,12 +8,14 @@
 
 namespace azulejo::opset {
 
-AttrKind kindOf(const Attr &attr) { return static_cast<AttrKind>(attr.index()); }
+AttrKind kindOf(const Attr &attr) {
+  return static_cast<AttrKind>(attr.index());
+}
 
 std::string_view attrKindName(AttrKind kind) {
   static constexpr std::string_view names[] = {
-      "integer", "float", "bool", "string", "list of integers", "shape",
-      "element type"};
+      "integer",          "float", "bool",        "string",
+      "list of integers", "shape", "element type"};
   return names[static_cast<size_t>(kind)];
 }
 
@@ -36,9 +38,8 @@ std::span<const OpSpec> allOps() {
     for (auto list : {elementwiseOps, rowOps, contractionOps, layoutOps})
       for (OpSpec &spec : list())
         all.push_back(std::move(spec));
-    std::sort(all.begin(), all.end(), [](const OpSpec &a, const OpSpec &b) {
-      return a.name < b.name;
-    });
+    std::sort(all.begin(), all.end(),
+              [](const OpSpec &a, const OpSpec &b) { return a.name < b.name; });
     return all;
   }();
   return ops;
@@ -93,8 +94,7 @@ static Status checkAttrs(const OpSpec &spec, const std::string &where,
 
 InferResult inferOp(std::string_view op, std::string_view label,
                     std::span<const TensorType> operands,
-                    std::span<const std::string> operandNames,
-                    AttrMap &attrs) {
+                    std::span<const std::string> operandNames, AttrMap &attrs) {
   std::string where = "op '" + std::string(label.empty() ? op : label) + "'";
   if (label != op && !label.empty())
     where += " (" + std::string(op) + ")";
@@ -118,8 +118,8 @@ InferResult inferOp(std::string_view op, std::string_view label,
   }
   if (Status status = checkAttrs(*spec, where, attrs); !status)
     return status.error();
-  return spec->infer(InferContext{spec->name, where, operands, operandNames,
-                                  attrs});
+  return spec->infer(
+      InferContext{spec->name, where, operands, operandNames, attrs});
 }
 
 std::optional<Shape> broadcastShapes(const Shape &a, const Shape &b) {

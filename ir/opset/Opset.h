@@ -1,4 +1,4 @@
-//===- Opset.h - the op set: names, attributes, inference --------*- C++ -*-===//
+//===- Opset.h - the op set: names, attributes, inference -------*- C++ -*-===//
 //
 // What each graph op takes and gives. This is the single statement of the
 // rules: the graph value calls it while a user builds a graph, and the

@@ -13,10 +13,9 @@ static std::optional<Error> checkKernelFloat(const InferContext &cx,
   DType dtype = cx.operands[index].dtype;
   if (dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16)
     return std::nullopt;
-  return cx.fail("C1",
-                 "operand " + cx.operandStr(index) +
-                     " must be f32, f16 or bf16",
-                 "cast it first");
+  return cx.fail(
+      "C1", "operand " + cx.operandStr(index) + " must be f32, f16 or bf16",
+      "cast it first");
 }
 
 static InferResult inferReduce(const InferContext &cx) {
@@ -73,10 +72,9 @@ static InferResult inferNorm(const InferContext &cx) {
     return cx.fail("C2", "operand " + cx.operandStr(0) + " has no row axis");
   for (size_t i = 1; i < cx.operands.size(); ++i)
     if (cx.operands[i].shape != Shape{x.shape.back()})
-      return cx.fail("C3",
-                     "parameter " + cx.operandStr(i) + " must have shape [" +
-                         x.shape.back().str() + "], the last axis of " +
-                         cx.operandStr(0));
+      return cx.fail("C3", "parameter " + cx.operandStr(i) +
+                               " must have shape [" + x.shape.back().str() +
+                               "], the last axis of " + cx.operandStr(0));
   if (!(cx.attr<double>("eps") >= 0))
     return cx.fail("C4", "eps must be zero or positive");
   return std::vector<TensorType>{x};
@@ -99,10 +97,9 @@ static InferResult inferRope(const InferContext &cx) {
   std::optional<int64_t> half = cosTable.shape.back().constant();
   std::optional<int64_t> channels = x.shape.back().constant();
   if (!half || !channels || *half < 1 || 2 * *half > *channels)
-    return cx.fail("C4",
-                   "twice the last axis of " + cx.operandStr(1) +
-                       " must be constant and at most the last axis of " +
-                       cx.operandStr(0));
+    return cx.fail("C4", "twice the last axis of " + cx.operandStr(1) +
+                             " must be constant and at most the last axis of " +
+                             cx.operandStr(0));
   Shape rotated = x.shape;
   rotated.back() = cosTable.shape.back();
   if (!broadcastsTo(cosTable.shape, rotated))
@@ -143,14 +140,15 @@ std::vector<OpSpec> rowOps() {
                  2,
                  {{"eps", AttrKind::Float, Attr(1e-6)}},
                  inferNorm});
-  ops.push_back(
-      {"rope",
-       OpClass::Layout,
-       3,
-       3,
-       {{"pairing", AttrKind::String, Attr(std::string("half")),
-         {"half", "interleaved"}}},
-       inferRope});
+  ops.push_back({"rope",
+                 OpClass::Layout,
+                 3,
+                 3,
+                 {{"pairing",
+                   AttrKind::String,
+                   Attr(std::string("half")),
+                   {"half", "interleaved"}}},
+                 inferRope});
   return ops;
 }
 

@@ -175,7 +175,8 @@ std::optional<Dim> Dim::parse(std::string_view text) {
     size_t begin = pos;
     if (pos < text.size() && text[pos] == '-')
       ++pos;
-    if (pos < text.size() && std::isdigit(static_cast<unsigned char>(text[pos]))) {
+    if (pos < text.size() &&
+        std::isdigit(static_cast<unsigned char>(text[pos]))) {
       int64_t value = 0;
       for (; pos < text.size() &&
              std::isdigit(static_cast<unsigned char>(text[pos]));

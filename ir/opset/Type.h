@@ -1,4 +1,4 @@
-//===- Type.h - element types, symbolic dimensions, tensor types -*- C++ -*-===//
+//===- Type.h - element types, symbolic dimensions, tensor types ----------===//
 //
 // The plain-C++ vocabulary of shapes that the graph value, the dialects, the
 // reference evaluator and the runtime share.
@@ -65,9 +65,9 @@ public:
 
   /// The value for given symbol values; nullopt on an unknown symbol or on
   /// overflow of int64.
-  std::optional<int64_t>
-  evaluate(const std::function<std::optional<int64_t>(const std::string &)>
-               &valueOf) const;
+  std::optional<int64_t> evaluate(
+      const std::function<std::optional<int64_t>(const std::string &)> &valueOf)
+      const;
   std::string str() const;
   const std::map<Monomial, int64_t> &monomials() const { return terms; }
 

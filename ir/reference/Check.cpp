@@ -130,8 +130,7 @@ private:
       }
       bool sameSign = std::signbit(got) == std::signbit(want);
       double step = ulpOf(actual.dtype, limit);
-      if (std::isinf(got) &&
-          !(sameSign && std::fabs(want) >= limit - step))
+      if (std::isinf(got) && !(sameSign && std::fabs(want) >= limit - step))
         return fail("an infinity where the oracle has a value", i);
       if (!std::isinf(got) && std::fabs(want) > limit + step &&
           !saturates(got, want))
@@ -183,8 +182,7 @@ private:
       report.maxUlp =
           std::max(report.maxUlp, std::fabs(difference) / ulpOf(unit, want));
       if (want != 0)
-        report.maxRel =
-            std::max(report.maxRel, std::fabs(difference / want));
+        report.maxRel = std::max(report.maxRel, std::fabs(difference / want));
     }
     return true;
   }
@@ -206,8 +204,8 @@ private:
   }
 
   bool checkTensor() {
-    report.bound = kNormFactor * std::sqrt(tensor.plain) +
-                   std::sqrt(tensor.ulp);
+    report.bound =
+        kNormFactor * std::sqrt(tensor.plain) + std::sqrt(tensor.ulp);
     if (tensor.oracle > 0) {
       report.relativeNorm = std::sqrt(tensor.ours / tensor.oracle);
       report.plainRelativeNorm = std::sqrt(tensor.plain / tensor.oracle);
@@ -271,9 +269,9 @@ std::string CheckReport::str() const {
       text += (i ? ", " : "") + std::to_string(badIndex[i]);
     text += "]: got " + number(got) + ", expected " + number(expected);
   }
-  return text + "; max abs " + number(maxAbs) + ", max ulp " +
-         number(maxUlp) + ", relative norm " + number(relativeNorm) +
-         " (plain " + number(plainRelativeNorm) + ")";
+  return text + "; max abs " + number(maxAbs) + ", max ulp " + number(maxUlp) +
+         ", relative norm " + number(relativeNorm) + " (plain " +
+         number(plainRelativeNorm) + ")";
 }
 
 DType narrowestFloat(const graph::Graph &graph, graph::ValueId value) {

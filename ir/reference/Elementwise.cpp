@@ -52,9 +52,7 @@ template <typename T> static T maximum(T a, T b) {
   return a > b ? a : b;
 }
 
-template <typename T> static T minimum(T a, T b) {
-  return -maximum(-a, -b);
-}
+template <typename T> static T minimum(T a, T b) { return -maximum(-a, -b); }
 
 template <typename T> static T unary(const std::string &kind, T x) {
   if (kind == "exp")
@@ -155,8 +153,8 @@ template <typename T> static void evaluateCast(Call<T> &call) {
       // round twice.
       out.floats[i] = static_cast<float>(x.ints[i]);
     else if (out.isFloating())
-      out.floats[i] = static_cast<T>(
-          roundTo(out.dtype, static_cast<double>(x.ints[i])));
+      out.floats[i] =
+          static_cast<T>(roundTo(out.dtype, static_cast<double>(x.ints[i])));
     else
       out.ints[i] = wrapInt(x.ints[i], out.dtype);
   }
@@ -207,8 +205,8 @@ template <typename T> static void evaluateBinary(Call<T> &call) {
     else if (floating)
       out.floats[i] = binary(call.op.kind, a.asFloat(ia), b.asFloat(ib));
     else
-      out.ints[i] = wrapInt(binaryInt(call.op.kind, a.ints[ia], b.ints[ib]),
-                            out.dtype);
+      out.ints[i] =
+          wrapInt(binaryInt(call.op.kind, a.ints[ia], b.ints[ib]), out.dtype);
   }
 }
 

@@ -45,12 +45,11 @@ static Status checkDims(const Graph &graph, const Dims &dims) {
       return makeError(ErrorCode::InvalidArgument, where, "it has no value",
                        "reference.dims");
     if (it->second < symbol.min || it->second > symbol.max)
-      return makeError(ErrorCode::InvalidArgument, where,
-                       "value " + std::to_string(it->second) +
-                           " is outside its range " +
-                           std::to_string(symbol.min) + " to " +
-                           std::to_string(symbol.max),
-                       "reference.dims");
+      return makeError(
+          ErrorCode::InvalidArgument, where,
+          "value " + std::to_string(it->second) + " is outside its range " +
+              std::to_string(symbol.min) + " to " + std::to_string(symbol.max),
+          "reference.dims");
   }
   return {};
 }
@@ -69,11 +68,11 @@ concreteShapes(const Graph &graph, const Dims &dims) {
     for (int64_t size : *shape)
       empty |= size == 0;
     for (int64_t size : *shape)
-      if (!empty && (__builtin_mul_overflow(count, size, &count) ||
-                     count > kMaxElements))
+      if (!empty &&
+          (__builtin_mul_overflow(count, size, &count) || count > kMaxElements))
         return makeError(ErrorCode::ResourceLimit, where,
-                         "more than 2^28 elements",
-                         "reference.size", "evaluate smaller sizes");
+                         "more than 2^28 elements", "reference.size",
+                         "evaluate smaller sizes");
     shapes.push_back(std::move(*shape));
   }
   return shapes;
@@ -110,8 +109,8 @@ template <typename T> static Tensor<T> import(const HostTensor &from) {
     if (to.isFloating())
       to.floats[i] = static_cast<T>(from.flat(i));
     else
-      to.ints[i] = from.dtype == DType::I1 ? from.flatInt(i) != 0
-                                           : from.flatInt(i);
+      to.ints[i] =
+          from.dtype == DType::I1 ? from.flatInt(i) != 0 : from.flatInt(i);
   }
   return to;
 }

@@ -21,8 +21,8 @@ namespace azulejo::reference {
 template <typename T> struct Tensor {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  std::vector<T> floats;      ///< when isFloat(dtype)
-  std::vector<int64_t> ints;  ///< otherwise
+  std::vector<T> floats;     ///< when isFloat(dtype)
+  std::vector<int64_t> ints; ///< otherwise
 
   bool isFloating() const { return isFloat(dtype); }
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }

@@ -55,8 +55,8 @@ uint32_t encode(DType dtype, double value) {
   // the exponent, where it belongs.
   auto quotient =
       static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -step)));
-  auto field = static_cast<uint32_t>(step + format.mantissaBits + format.bias -
-                                     1);
+  auto field =
+      static_cast<uint32_t>(step + format.mantissaBits + format.bias - 1);
   uint32_t bits = (field << format.mantissaBits) + quotient;
   return sign | (bits > format.maxFiniteBits ? overflow : bits);
 }
@@ -70,8 +70,8 @@ double decode(DType dtype, uint32_t bits) {
   if (magnitudeBits > format.maxFiniteBits) {
     // f8e4m3 has one pattern above the largest finite value, and it is NaN;
     // elsewhere an all-zero mantissa marks infinity.
-    bool infinite = dtype != DType::F8E4M3 &&
-                    magnitudeBits == format.maxFiniteBits + 1;
+    bool infinite =
+        dtype != DType::F8E4M3 && magnitudeBits == format.maxFiniteBits + 1;
     magnitude = infinite ? std::numeric_limits<double>::infinity()
                          : std::numeric_limits<double>::quiet_NaN();
   } else {
@@ -79,9 +79,9 @@ double decode(DType dtype, uint32_t bits) {
     uint32_t hidden = field ? 1u << format.mantissaBits : 0;
     uint32_t mantissa =
         (magnitudeBits & ((1u << format.mantissaBits) - 1)) + hidden;
-    magnitude = std::ldexp(static_cast<double>(mantissa),
-                           std::max(field, 1) - format.bias -
-                               format.mantissaBits);
+    magnitude =
+        std::ldexp(static_cast<double>(mantissa),
+                   std::max(field, 1) - format.bias - format.mantissaBits);
   }
   return negative ? -magnitude : magnitude;
 }

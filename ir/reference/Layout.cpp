@@ -22,8 +22,7 @@ template <typename T> static void constant(Call<T> &call) {
 /// number (o * extent + a) * inner + i.
 struct Split {
   int64_t outer = 1, extent, inner = 1;
-  Split(const std::vector<int64_t> &shape, int64_t axis)
-      : extent(shape[axis]) {
+  Split(const std::vector<int64_t> &shape, int64_t axis) : extent(shape[axis]) {
     for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i)
       if (i != axis)
         (i < axis ? outer : inner) *= shape[i];

@@ -29,8 +29,8 @@ static std::vector<int64_t> foldedPositions(const Tensor<T> &x,
 template <typename T> static void reduceMaxInt(Call<T> &call) {
   const Tensor<T> &x = *call.in[0];
   Tensor<T> &out = call.out[0];
-  std::vector<int64_t> to = foldedPositions(
-      x, call.template attr<std::vector<int64_t>>("axes"));
+  std::vector<int64_t> to =
+      foldedPositions(x, call.template attr<std::vector<int64_t>>("axes"));
   int64_t lowest = out.dtype == DType::I32
                        ? std::numeric_limits<int32_t>::min()
                        : std::numeric_limits<int64_t>::min();
@@ -42,8 +42,8 @@ template <typename T> static void reduceMaxInt(Call<T> &call) {
 template <typename T> static void reduceMax(Call<T> &call) {
   const Tensor<T> &x = *call.in[0];
   Tensor<T> &out = call.out[0];
-  std::vector<int64_t> to = foldedPositions(
-      x, call.template attr<std::vector<int64_t>>("axes"));
+  std::vector<int64_t> to =
+      foldedPositions(x, call.template attr<std::vector<int64_t>>("axes"));
   std::fill(out.floats.begin(), out.floats.end(),
             -std::numeric_limits<T>::infinity());
   for (size_t i = 0; i < to.size(); ++i) {
@@ -56,8 +56,8 @@ template <typename T> static void reduceMax(Call<T> &call) {
 template <typename T> static void reduceSum(Call<T> &call, bool mean) {
   const Tensor<T> &x = *call.in[0];
   Tensor<T> &out = call.out[0];
-  std::vector<int64_t> to = foldedPositions(
-      x, call.template attr<std::vector<int64_t>>("axes"));
+  std::vector<int64_t> to =
+      foldedPositions(x, call.template attr<std::vector<int64_t>>("axes"));
   std::vector<Sum<T>> sums(out.floats.size());
   for (size_t i = 0; i < to.size(); ++i)
     sums[to[i]].add(x.floats[i]);
@@ -106,8 +106,7 @@ template <typename T> static void norm(Call<T> &call, bool centred) {
       T distance = x.floats[row + j] - mean;
       squares.add(distance * distance);
     }
-    T deviation =
-        std::sqrt(squares.value() / static_cast<T>(length) + eps);
+    T deviation = std::sqrt(squares.value() / static_cast<T>(length) + eps);
     for (int64_t j = 0; j < length; ++j) {
       T value = (x.floats[row + j] - mean) / deviation;
       if (call.in.size() > 1)

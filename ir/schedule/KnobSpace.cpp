@@ -23,16 +23,18 @@ std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
     all = std::move(next);
   }
   if (illegal)
-    std::erase_if(all, [&](const Schedule &s) { return illegal(s).has_value(); });
+    std::erase_if(all,
+                  [&](const Schedule &s) { return illegal(s).has_value(); });
   // A stable order with a full tie-break: the same region gives the same list
   // in every process.
   std::vector<std::pair<double, Schedule>> ranked;
   for (Schedule &schedule : all)
     ranked.emplace_back(cost ? cost(schedule) : 0.0, std::move(schedule));
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto &a, const auto &b) {
-    return a.first != b.first ? a.first < b.first
-                              : a.second.knobs < b.second.knobs;
-  });
+  std::stable_sort(
+      ranked.begin(), ranked.end(), [](const auto &a, const auto &b) {
+        return a.first != b.first ? a.first < b.first
+                                  : a.second.knobs < b.second.knobs;
+      });
   std::vector<Schedule> result;
   for (auto &[cost, schedule] : ranked) {
     if (result.size() == limit)

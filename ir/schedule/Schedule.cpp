@@ -117,9 +117,8 @@ Result<Schedule> Schedule::parse(std::string_view text) {
     if (digits.empty() || error != std::errc() ||
         end != digits.data() + digits.size())
       return badSchedule(text, "'" + std::string(item) + "' is not knob=value");
-    auto spec = std::find_if(specs.begin(), specs.end(), [&](const auto &s) {
-      return s.name == name;
-    });
+    auto spec = std::find_if(specs.begin(), specs.end(),
+                             [&](const auto &s) { return s.name == name; });
     if (spec == specs.end())
       return badSchedule(text, schedule.family + " has no knob '" + name + "'");
     if (std::find(spec->values.begin(), spec->values.end(), value) ==
@@ -127,10 +126,9 @@ Result<Schedule> Schedule::parse(std::string_view text) {
       std::string list;
       for (int64_t allowed : spec->values)
         list += (list.empty() ? "" : ", ") + std::to_string(allowed);
-      return badSchedule(text,
-                         "knob '" + name + "' cannot be " +
-                             std::to_string(value),
-                         "use one of: " + list);
+      return badSchedule(
+          text, "knob '" + name + "' cannot be " + std::to_string(value),
+          "use one of: " + list);
     }
     if (!schedule.knobs.emplace(name, value).second)
       return badSchedule(text, "knob '" + name + "' is given twice");

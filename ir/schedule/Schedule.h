@@ -1,4 +1,4 @@
-//===- Schedule.h - how a fused region is run, as data -----------*- C++ -*-===//
+//===- Schedule.h - how a fused region is run, as data ----------*- C++ -*-===//
 //
 // A schedule is a family name and one integer per knob. Knobs are rows of
 // Common.def and <Family>.def; everything that handles a schedule (text form,

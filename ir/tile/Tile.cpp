@@ -89,7 +89,8 @@ LogicalResult MapOp::verify() {
   if (!yield || yield.getValues().size() != getNumResults())
     return emitOpError("body must yield one value per result");
   size_t folds = 0;
-  for (auto [i, kind] : llvm::enumerate(getKinds().getAsValueRange<StringAttr>())) {
+  for (auto [i, kind] :
+       llvm::enumerate(getKinds().getAsValueRange<StringAttr>())) {
     bool folded = kind == "sum" || kind == "max";
     if (!folded && kind != "tile")
       return emitOpError("kind must be tile, sum or max");
@@ -97,8 +98,8 @@ LogicalResult MapOp::verify() {
     if (!checkTile(type, folded) ||
         yield.getValues()[i].getType() != type.getElementType())
       return emitOpError("result ") << i << " does not fit its yielded value";
-    if (folded && (folds >= getInits().size() ||
-                   getInits()[folds++].getType() != type))
+    if (folded &&
+        (folds >= getInits().size() || getInits()[folds++].getType() != type))
       return emitOpError("result ") << i << " needs an init of its type";
   }
   if (folds != getInits().size())

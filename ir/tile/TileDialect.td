@@ -1,4 +1,4 @@
-//===- TileDialect.td - the logical tile program -----------*- tablegen -*-===//
+//===- TileDialect.td - the logical tile program -----------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

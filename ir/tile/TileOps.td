@@ -1,4 +1,4 @@
-//===- TileOps.td - ops of the tile dialect ----------------*- tablegen -*-===//
+//===- TileOps.td - ops of the tile dialect ----------------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

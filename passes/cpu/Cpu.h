@@ -1,4 +1,4 @@
-//===- Cpu.h - tile programs to host functions -------------------*- C++ -*-===//
+//===- Cpu.h - tile programs to host functions ------------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -50,18 +50,17 @@ Value widenFloat8(OpBuilder &b, Location loc, Value bytes, Type storage) {
   Value magnitude = l.both(wide, l.i32(0x7f));
   // Exponent and mantissa moved to their places are the value short of the
   // difference of the biases; a product makes that up, subnormals included.
-  Value scaled =
-      l.mul(l.fromBits(l.shiftLeft(magnitude, 23 - format.mantissa)),
-            l.f32(std::ldexp(1, 127 - format.bias)));
+  Value scaled = l.mul(l.fromBits(l.shiftLeft(magnitude, 23 - format.mantissa)),
+                       l.f32(std::ldexp(1, 127 - format.bias)));
   auto is = [&](arith::CmpIPredicate order, int32_t bits) -> Value {
     return arith::CmpIOp::create(b, loc, order, magnitude, l.i32(bits));
   };
   bool hasInfinity = isa<Float8E5M2Type>(storage);
   Value nan = l.f32(std::numeric_limits<double>::quiet_NaN());
-  Value value = l.select(is(hasInfinity ? arith::CmpIPredicate::ugt
-                                        : arith::CmpIPredicate::uge,
-                            format.infinity),
-                         nan, scaled);
+  Value value = l.select(
+      is(hasInfinity ? arith::CmpIPredicate::ugt : arith::CmpIPredicate::uge,
+         format.infinity),
+      nan, scaled);
   if (hasInfinity)
     value = l.select(is(arith::CmpIPredicate::eq, format.infinity),
                      l.f32(std::numeric_limits<double>::infinity()), value);
@@ -87,8 +86,8 @@ Value narrowFloat8(OpBuilder &b, Location loc, Value value, Type storage) {
   // multiples of that step, so the addition rounds.
   Value anchor = l.f32(std::ldexp(format.minSubnormal(), 23));
   Value subnormal = l.subInt(l.bits(l.add(magnitude, anchor)), l.bits(anchor));
-  Value result = l.select(l.less(magnitude, l.f32(format.minNormal())),
-                          subnormal, normal);
+  Value result =
+      l.select(l.less(magnitude, l.f32(format.minNormal())), subnormal, normal);
   Value isNan = l.compare(arith::CmpFPredicate::UNO, value, value);
   result = l.select(isNan, l.i32(format.infinity | 3), l.either(result, sign));
   return arith::TruncIOp::create(b, loc, like(value, b.getI8Type()), result);

@@ -1,4 +1,4 @@
-//===- Float8.h - fp8 in registers of host code ------------------*- C++ -*-===//
+//===- Float8.h - fp8 in registers of host code -----------------*- C++ -*-===//
 //
 // No host instruction knows fp8, so the conversions are written on bits. The
 // formats differ in three numbers only:

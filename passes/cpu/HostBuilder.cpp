@@ -79,8 +79,7 @@ Value HostBuilder::ceilDiv(Value x, int64_t divisor) {
     return i64((*cx + divisor - 1) / divisor);
   if (divisor == 1)
     return x;
-  return arith::DivUIOp::create(b, loc, add(x, i64(divisor - 1)),
-                                i64(divisor));
+  return arith::DivUIOp::create(b, loc, add(x, i64(divisor - 1)), i64(divisor));
 }
 
 Value HostBuilder::floorTo(Value x, int64_t step) {
@@ -120,13 +119,13 @@ Value HostBuilder::splat(Value scalar, int64_t lanes) {
   Attribute constantAttr;
   if (matchPattern(scalar, m_Constant(&constantAttr)))
     return arith::ConstantOp::create(
-        b, loc, cast<TypedAttr>(Attribute(DenseElementsAttr::get(
-                    cast<ShapedType>(type), constantAttr))));
+        b, loc,
+        cast<TypedAttr>(Attribute(
+            DenseElementsAttr::get(cast<ShapedType>(type), constantAttr))));
   Value poison = LLVM::PoisonOp::create(b, loc, type);
-  Value zero = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
-                                        b.getI64IntegerAttr(0));
-  Value inserted =
-      LLVM::InsertElementOp::create(b, loc, poison, scalar, zero);
+  Value zero =
+      LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(0));
+  Value inserted = LLVM::InsertElementOp::create(b, loc, poison, scalar, zero);
   SmallVector<int32_t> mask(lanes, 0);
   return LLVM::ShuffleVectorOp::create(b, loc, inserted, poison, mask);
 }
@@ -175,8 +174,8 @@ Value HostBuilder::widen(Value raw, Type storage) {
   if (storage.isBF16()) {
     Value bits = arith::ExtUIOp::create(b, loc, i32Type, raw);
     auto vector = dyn_cast<VectorType>(raw.getType());
-    Value sixteen = constant(b.getI32Type(), 16,
-                             vector ? vector.getDimSize(0) : 0);
+    Value sixteen =
+        constant(b.getI32Type(), 16, vector ? vector.getDimSize(0) : 0);
     bits = arith::ShLIOp::create(b, loc, bits, sixteen);
     return arith::BitcastOp::create(b, loc, f32Type, bits);
   }
@@ -186,8 +185,7 @@ Value HostBuilder::widen(Value raw, Type storage) {
     return widenFloat8(b, loc, raw, storage);
   if (storage.isInteger(1)) {
     auto vector = dyn_cast<VectorType>(raw.getType());
-    Value zero =
-        constant(b.getI8Type(), 0, vector ? vector.getDimSize(0) : 0);
+    Value zero = constant(b.getI8Type(), 0, vector ? vector.getDimSize(0) : 0);
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, raw, zero);
   }
   if (storage.isInteger(8))
@@ -210,8 +208,8 @@ Value HostBuilder::narrow(Value value, Type storage) {
     Value rounded = arith::ShRUIOp::create(
         b, loc, arith::AddIOp::create(b, loc, bits, bias), c(16));
     Value quiet = arith::OrIOp::create(b, loc, high, c(0x40));
-    Value isNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO,
-                                        value, value);
+    Value isNan =
+        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
     Value result = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
     return arith::TruncIOp::create(b, loc, like(value, b.getI16Type()), result);
   }
@@ -249,8 +247,8 @@ Value HostBuilder::loadVector(Value pointer, Type storage, int64_t lanes,
 static Value lanePointers(HostBuilder &h, Value base, Type element,
                           Value offsets) {
   int64_t lanes = cast<VectorType>(offsets.getType()).getDimSize(0);
-  Type pointers = h.vectorOf(LLVM::LLVMPointerType::get(h.b.getContext()),
-                             lanes);
+  Type pointers =
+      h.vectorOf(LLVM::LLVMPointerType::get(h.b.getContext()), lanes);
   return LLVM::GEPOp::create(h.b, h.loc, pointers, element, base,
                              ArrayRef<LLVM::GEPArg>{offsets});
 }
@@ -343,8 +341,8 @@ Value HostBuilder::foldLanes(Value vector, StringRef kind) {
     Value y = LLVM::ShuffleVectorOp::create(b, loc, vector, vector, high);
     vector = combine(x, y, kind);
   }
-  Value zero = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
-                                        b.getI64IntegerAttr(0));
+  Value zero =
+      LLVM::ConstantOp::create(b, loc, b.getI64Type(), b.getI64IntegerAttr(0));
   return LLVM::ExtractElementOp::create(b, loc, vector, zero);
 }
 
@@ -364,6 +362,24 @@ SmallVector<Value> HostBuilder::loop(Value low, Value high, int64_t step,
       scf::YieldOp::create(b, loc, next);
   }
   return SmallVector<Value>(op.getResults());
+}
+
+SmallVector<Value> HostBuilder::unrolledLoop(Value low, Value high,
+                                             int64_t step, int64_t unroll,
+                                             ValueRange carried,
+                                             LoopBody body) {
+  if (unroll <= 1)
+    return loop(low, high, step, carried, body);
+  Value whole = add(low, floorTo(sub(high, low), step * unroll));
+  SmallVector<Value> values =
+      loop(low, whole, step * unroll, carried,
+           [&](HostBuilder &h, Value at, ValueRange inner) {
+             SmallVector<Value> next(inner);
+             for (int64_t i = 0; i < unroll; ++i)
+               next = body(h, h.add(at, h.i64(i * step)), next);
+             return next;
+           });
+  return loop(whole, high, step, values, body);
 }
 
 void HostBuilder::ifElse(Value condition,

@@ -1,4 +1,4 @@
-//===- HostBuilder.h - typed scalar and vector code for the host -*- C++ -*-===//
+//===- HostBuilder.h - typed scalar and vector code for the host ----------===//
 //
 // A small layer over the arith and LLVM dialects with the handful of shapes of
 // code that CPU kernels are made of: 64-bit index arithmetic with constant
@@ -88,6 +88,12 @@ public:
   llvm::SmallVector<mlir::Value> loop(mlir::Value low, mlir::Value high,
                                       int64_t step, mlir::ValueRange carried,
                                       LoopBody body);
+  /// The same with `unroll` steps written out per turn, and a loop for the
+  /// rest.
+  llvm::SmallVector<mlir::Value> unrolledLoop(mlir::Value low, mlir::Value high,
+                                              int64_t step, int64_t unroll,
+                                              mlir::ValueRange carried,
+                                              LoopBody body);
   void ifElse(mlir::Value condition,
               llvm::function_ref<void(HostBuilder &)> thenBody,
               llvm::function_ref<void(HostBuilder &)> elseBody);

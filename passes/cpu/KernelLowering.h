@@ -1,4 +1,4 @@
-//===- KernelLowering.h - one tile.kernel to one host function ---*- C++ -*-===//
+//===- KernelLowering.h - one tile.kernel to one host function --*- C++ -*-===//
 //
 // Turns a tile program into a function over [begin, end) of the grid (see
 // runtime/plan/Plan.h for the ABI). Each tile lives in a buffer of the thread's
@@ -81,8 +81,11 @@ private:
 
   /// Finds the tiles whose lanes run along axis 0.
   void assignLanes();
-  bool isLanesFirst(mlir::Value tile) const { return lanesFirst.contains(tile); }
-  /// Whether `tile` is a plain copy of an f32 view that a dot may read directly.
+  bool isLanesFirst(mlir::Value tile) const {
+    return lanesFirst.contains(tile);
+  }
+  /// Whether `tile` is a plain copy of an f32 view that a dot may read
+  /// directly.
   std::optional<BroadcastOperand> directOperand(HostBuilder &h,
                                                 mlir::Value tile);
   bool isDirect(tile::MapOp map) const;
@@ -97,9 +100,9 @@ private:
   tile::KernelOp kernel;
   const target::TargetDesc &target;
   schedule::Schedule schedule;
-  int64_t lanes;     ///< f32 lanes of one vector
-  int64_t registerM; ///< rows of a register tile
-  int64_t registerN; ///< vectors of a register tile
+  int64_t lanes;          ///< f32 lanes of one vector
+  int64_t registerM;      ///< rows of a register tile
+  int64_t registerN;      ///< vectors of a register tile
   bool streaming = false; ///< writes bypass the cache in what is emitted now
   int64_t scratchBytes = 0;
   mlir::Value scratch;

@@ -132,8 +132,8 @@ void LaneBody::emitUniform(HostBuilder &h, OuterValue outer, ViewOf viewOf) {
         Value predicate = lookup(read.getPredicate(), outer).value;
         Value loaded =
             h.load(h.select(predicate, address, safeAddress), view.storage);
-        bindUniform(read, h.select(predicate, loaded,
-                                   h.constant(loaded.getType(), 0)));
+        bindUniform(
+            read, h.select(predicate, loaded, h.constant(loaded.getType(), 0)));
       }
     } else {
       SmallVector<Value> operands;
@@ -158,17 +158,19 @@ std::optional<LaneBody::Lane> LaneBody::emitLinear(HostBuilder &h,
   }
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     // All lanes are on one side of a bound that no vector straddles.
-    Lane x = lookup(compare.getLhs(), outer), y = lookup(compare.getRhs(), outer);
+    Lane x = lookup(compare.getLhs(), outer),
+         y = lookup(compare.getRhs(), outer);
     auto p = compare.getPredicate();
-    bool below = p == arith::CmpIPredicate::slt || p == arith::CmpIPredicate::ult;
-    bool above = p == arith::CmpIPredicate::sge || p == arith::CmpIPredicate::uge;
+    bool below =
+        p == arith::CmpIPredicate::slt || p == arith::CmpIPredicate::ult;
+    bool above =
+        p == arith::CmpIPredicate::sge || p == arith::CmpIPredicate::uge;
     std::optional<int64_t> bound;
     if (x.kind == Lane::Linear && y.kind == Lane::Uniform)
       bound = HostBuilder::constantOf(y.value);
     if (!(below || above) || !bound || *bound % lanes || x.multiple % lanes)
       return std::nullopt;
-    return Lane{Lane::Uniform,
-                emitClone(h, op, {x.value, y.value}, 0), 1};
+    return Lane{Lane::Uniform, emitClone(h, op, {x.value, y.value}, 0), 1};
   }
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     Lane c = lookup(select.getCondition(), outer),
@@ -241,8 +243,8 @@ LaneBody::Address LaneBody::addressOf(HostBuilder &h, ValueRange indices,
     }
     Value vector = lane.value;
     if (HostBuilder::constantOf(stride) != 1)
-      vector = arith::MulIOp::create(h.b, h.loc, vector,
-                                     h.splat(stride, lanes));
+      vector =
+          arith::MulIOp::create(h.b, h.loc, vector, h.splat(stride, lanes));
     addOffsets(vector);
   }
   return {h.address(view.base, view.storage, scalar), offsets};
@@ -264,7 +266,8 @@ SmallVector<Value> LaneBody::emitLanes(HostBuilder &h, int64_t lanes,
       Value guard = mask;
       if (read.getPredicate()) {
         Value own = asVector(h, lookup(read.getPredicate(), outer), lanes);
-        guard = mask ? Value(arith::AndIOp::create(h.b, h.loc, mask, own)) : own;
+        guard =
+            mask ? Value(arith::AndIOp::create(h.b, h.loc, mask, own)) : own;
       }
       Value loaded;
       if (contiguous && !at.offsets)
@@ -314,9 +317,9 @@ SmallVector<Value> LaneBody::emitLanes(HostBuilder &h, int64_t lanes,
       Lane lane = lookup(operand, outer);
       operands.push_back(uniform ? lane.value : asVector(h, lane, lanes));
     }
-    current[op.getResult(0)] = {
-        uniform ? Lane::Uniform : Lane::Vector,
-        emitClone(h, op, operands, uniform ? 0 : lanes), 1};
+    current[op.getResult(0)] = {uniform ? Lane::Uniform : Lane::Vector,
+                                emitClone(h, op, operands, uniform ? 0 : lanes),
+                                1};
   }
   SmallVector<Value> results;
   for (Value value : body.getTerminator()->getOperands())

@@ -1,4 +1,4 @@
-//===- LaneBody.h - the body of a tile.map, one vector at a time -*- C++ -*-===//
+//===- LaneBody.h - the body of a tile.map, one vector at a time ----------===//
 //
 // A map's body is a scalar program over coordinates. Along the lane axis W
 // consecutive coordinates run together. Every value of the body is one of

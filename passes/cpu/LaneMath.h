@@ -1,5 +1,4 @@
-//===- LaneMath.h - arithmetic on f32 lanes ----------------------*- C++
-//-*-===//
+//===- LaneMath.h - arithmetic on f32 lanes ---------------------*- C++ -*-===//
 //
 // A thin builder with which VectorMath.cpp writes its formulas. All values of
 // one instance have one shape, a scalar or a vector of some length, and the

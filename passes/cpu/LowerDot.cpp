@@ -34,19 +34,19 @@ static SmallVector<Value> multiplyStep(HostBuilder &h, const RegisterTile &t,
                                        ValueRange accumulators) {
   SmallVector<Value> y;
   Value rowStart = h.add(h.mul(k, h.i64(t.vectorOperand.pitch)), panel);
-  Value base = h.address(t.vectorOperand.pointer, t.vectorOperand.element,
-                         rowStart);
+  Value base =
+      h.address(t.vectorOperand.pointer, t.vectorOperand.element, rowStart);
   for (int64_t v = 0; v < t.vectors; ++v)
-    y.push_back(h.loadVector(h.address(base, t.vectorOperand.element,
-                                       h.i64(v * t.lanes)),
-                             t.vectorOperand.element, t.lanes));
+    y.push_back(h.loadVector(
+        h.address(base, t.vectorOperand.element, h.i64(v * t.lanes)),
+        t.vectorOperand.element, t.lanes));
   SmallVector<Value> next;
   Value offset = h.mul(k, t.broadcast.kStride);
   for (int64_t r = 0; r < t.rows; ++r) {
-    Value x = h.splat(h.load(h.address(t.rowBases[r], t.broadcast.storage,
-                                       offset),
-                             t.broadcast.storage),
-                      t.lanes);
+    Value x =
+        h.splat(h.load(h.address(t.rowBases[r], t.broadcast.storage, offset),
+                       t.broadcast.storage),
+                t.lanes);
     for (int64_t v = 0; v < t.vectors; ++v)
       next.push_back(h.fma(x, y[v], accumulators[r * t.vectors + v]));
   }
@@ -81,38 +81,39 @@ LogicalResult KernelLowering::lowerDot(HostBuilder &h, tile::DotOp dot) {
   Value lastRow = h.max(h.sub(rows, h.i64(1)), h.i64(0));
   int64_t panelLanes = lanes * registerN;
 
-  h.loop(h.i64(0), laneCount, panelLanes, {}, [&](HostBuilder &h, Value panel,
-                                                  ValueRange)
-             -> SmallVector<Value> {
-    h.loop(h.i64(0), rows, registerM, {}, [&](HostBuilder &h, Value row,
-                                              ValueRange) -> SmallVector<Value> {
-      RegisterTile t{registerM, registerN, lanes, accumulator, vectorOperand,
-                     {},        x};
-      SmallVector<Value> addresses, start;
-      for (int64_t r = 0; r < registerM; ++r) {
-        Value source = h.min(h.add(row, h.i64(r)), lastRow);
-        t.rowBases.push_back(
-            h.address(x.base, x.storage, h.mul(source, x.rowStride)));
-        for (int64_t v = 0; v < registerN; ++v) {
-          addresses.push_back(
-              elementAddress(h, accumulator, h.add(row, h.i64(r)),
-                             h.add(panel, h.i64(v * lanes))));
-          start.push_back(initial ? initial
-                                  : h.loadVector(addresses.back(),
-                                                 accumulator.element, lanes));
-        }
-      }
-      SmallVector<Value> sums =
-          h.loop(h.i64(0), depth, 1, start,
-                 [&](HostBuilder &h, Value k, ValueRange carried) {
-                   return multiplyStep(h, t, k, panel, carried);
-                 });
-      for (auto [address, sum] : llvm::zip(addresses, sums))
-        h.storeVector(sum, address, accumulator.element);
-      return {};
-    });
-    return {};
-  });
+  h.loop(h.i64(0), laneCount, panelLanes, {},
+         [&](HostBuilder &h, Value panel, ValueRange) -> SmallVector<Value> {
+           h.loop(h.i64(0), rows, registerM, {},
+                  [&](HostBuilder &h, Value row,
+                      ValueRange) -> SmallVector<Value> {
+                    RegisterTile t{registerM,     registerN, lanes, accumulator,
+                                   vectorOperand, {},        x};
+                    SmallVector<Value> addresses, start;
+                    for (int64_t r = 0; r < registerM; ++r) {
+                      Value source = h.min(h.add(row, h.i64(r)), lastRow);
+                      t.rowBases.push_back(h.address(
+                          x.base, x.storage, h.mul(source, x.rowStride)));
+                      for (int64_t v = 0; v < registerN; ++v) {
+                        addresses.push_back(
+                            elementAddress(h, accumulator, h.add(row, h.i64(r)),
+                                           h.add(panel, h.i64(v * lanes))));
+                        start.push_back(
+                            initial ? initial
+                                    : h.loadVector(addresses.back(),
+                                                   accumulator.element, lanes));
+                      }
+                    }
+                    SmallVector<Value> sums = h.unrolledLoop(
+                        h.i64(0), depth, 1, schedule.knob("unroll"), start,
+                        [&](HostBuilder &h, Value k, ValueRange carried) {
+                          return multiplyStep(h, t, k, panel, carried);
+                        });
+                    for (auto [address, sum] : llvm::zip(addresses, sums))
+                      h.storeVector(sum, address, accumulator.element);
+                    return {};
+                  });
+           return {};
+         });
   return success();
 }
 

@@ -43,8 +43,8 @@ LogicalResult KernelLowering::lowerScalar(HostBuilder &h, Operation &op) {
     Value offset = h.i64(0);
     for (auto [index, stride] : llvm::zip(read.getIndices(), view.strides))
       offset = h.add(offset, h.mul(outer(index), stride));
-    scalars[read] = h.load(h.address(view.base, view.storage, offset),
-                           view.storage);
+    scalars[read] =
+        h.load(h.address(view.base, view.storage, offset), view.storage);
     return success();
   }
   if (isa<arith::IndexCastOp>(op)) {
@@ -121,9 +121,8 @@ LogicalResult KernelLowering::lowerFor(HostBuilder &h, scf::ForOp loop) {
   if (failed(result))
     return failure();
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  for (auto [arg, yielded, value] :
-       llvm::zip(loop.getRegionIterArgs(), yield.getOperands(),
-                 loop.getResults())) {
+  for (auto [arg, yielded, value] : llvm::zip(
+           loop.getRegionIterArgs(), yield.getOperands(), loop.getResults())) {
     // Tiles are updated in place, so a carried tile must stay where it is.
     if (tiles[arg].pointer != tiles[yielded].pointer)
       return loop.emitOpError("yields a tile that is not its carried one");
@@ -226,15 +225,15 @@ LogicalResult KernelLowering::run(OpBuilder &b) {
     views[view] = access;
   }
   llvm::StringMap<Value> symbolValues;
-  for (auto [symbol, arg] : llvm::zip(kernel.getSymbols(),
-                                      kernel.getSymbolArgs())) {
+  for (auto [symbol, arg] :
+       llvm::zip(kernel.getSymbols(), kernel.getSymbolArgs())) {
     scalars[arg] = nextArg();
     symbolValues[cast<StringAttr>(symbol).getValue()] = scalars[arg];
   }
   SmallVector<Value> blocks;
-  for (auto [extent, tileSize] : llvm::zip(
-           kernel.getGridExtents().getAsValueRange<StringAttr>(),
-           kernel.getGridTiles())) {
+  for (auto [extent, tileSize] :
+       llvm::zip(kernel.getGridExtents().getAsValueRange<StringAttr>(),
+                 kernel.getGridTiles())) {
     int64_t constant;
     Value size;
     if (!extent.getAsInteger(10, constant))
@@ -242,8 +241,7 @@ LogicalResult KernelLowering::run(OpBuilder &b) {
     else if (auto it = symbolValues.find(extent); it != symbolValues.end())
       size = it->second;
     else
-      return kernel.emitOpError("grid extent '") << extent
-                                                 << "' is no symbol";
+      return kernel.emitOpError("grid extent '") << extent << "' is no symbol";
     blocks.push_back(h.ceilDiv(size, tileSize));
   }
   assignLanes();

@@ -22,11 +22,12 @@ static Value foldIdentity(HostBuilder &h, Type element, StringRef kind,
     return h.constant(element, 0, lanes);
   if (isa<FloatType>(element))
     return h.constant(element, -std::numeric_limits<double>::infinity(), lanes);
-  return h.splat(arith::ConstantIntOp::create(
-                     h.b, h.loc, element,
-                     element.isInteger(64) ? std::numeric_limits<int64_t>::min()
-                                           : std::numeric_limits<int32_t>::min()),
-                 lanes);
+  return h.splat(
+      arith::ConstantIntOp::create(h.b, h.loc, element,
+                                   element.isInteger(64)
+                                       ? std::numeric_limits<int64_t>::min()
+                                       : std::numeric_limits<int32_t>::min()),
+      lanes);
 }
 
 static bool isFold(tile::MapOp map, size_t result) {
@@ -68,7 +69,8 @@ LogicalResult KernelLowering::lowerMap(HostBuilder &h, tile::MapOp map) {
   for (auto [i, result] : llvm::enumerate(map.getResults())) {
     if (isFold(map, i)) {
       if (laneAxis != rank - 1)
-        return map.emitOpError("folds along the axis that is not the lane axis");
+        return map.emitOpError(
+            "folds along the axis that is not the lane axis");
       tiles[result] = tiles[map.getInits()[init++]];
     } else if (Value reused = reusableInput(map, result)) {
       tiles[result] = tiles[reused];
@@ -109,8 +111,7 @@ LogicalResult KernelLowering::lowerMap(HostBuilder &h, tile::MapOp map) {
 }
 
 void KernelLowering::emitMapRow(HostBuilder &h, tile::MapOp map, LaneBody &body,
-                                Value row, Value laneCount,
-                                unsigned laneAxis) {
+                                Value row, Value laneCount, unsigned laneAxis) {
   Block &block = map.getBody().front();
   unsigned rank = map.getShape().size();
   auto outerOf = [&](Value value) { return outer(value); };
@@ -135,23 +136,24 @@ void KernelLowering::emitMapRow(HostBuilder &h, tile::MapOp map, LaneBody &body,
           h, cast<RankedTensorType>(result.getType()).getElementType(),
           cast<StringAttr>(map.getKinds()[i]).getValue(), lanes));
   Value whole = h.floorTo(laneCount, lanes);
-  folds = h.loop(h.i64(0), whole, lanes, folds,
-                 [&](HostBuilder &h, Value lane, ValueRange carried) {
-                   SmallVector<Value> next(carried);
-                   emitLaneStep(h, map, body, row, lane, {}, laneAxis, next);
-                   return next;
-                 });
+  folds = h.unrolledLoop(h.i64(0), whole, lanes, schedule.knob("unroll"), folds,
+                         [&](HostBuilder &h, Value lane, ValueRange carried) {
+                           SmallVector<Value> next(carried);
+                           emitLaneStep(h, map, body, row, lane, {}, laneAxis,
+                                        next);
+                           return next;
+                         });
   if (h.constantOf(laneCount) != h.constantOf(whole) ||
       !h.constantOf(laneCount)) {
     // At most one turn: written as a loop so that folds carry through it.
-    folds = h.loop(whole, laneCount, lanes, folds,
-                   [&](HostBuilder &h, Value lane, ValueRange carried) {
-                     SmallVector<Value> next(carried);
-                     Value mask = h.tailMask(h.sub(laneCount, lane), lanes);
-                     emitLaneStep(h, map, body, row, lane, mask, laneAxis,
-                                  next);
-                     return next;
-                   });
+    folds =
+        h.loop(whole, laneCount, lanes, folds,
+               [&](HostBuilder &h, Value lane, ValueRange carried) {
+                 SmallVector<Value> next(carried);
+                 Value mask = h.tailMask(h.sub(laneCount, lane), lanes);
+                 emitLaneStep(h, map, body, row, lane, mask, laneAxis, next);
+                 return next;
+               });
   }
   size_t fold = 0;
   for (auto [i, result] : llvm::enumerate(map.getResults())) {
@@ -180,8 +182,8 @@ void KernelLowering::emitLaneStep(HostBuilder &h, tile::MapOp map,
     bool perRow = rank == 2 && type.getRank() == 1;
     if (perRow && laneAxis == 1)
       continue;
-    Value address = elementAddress(h, tiles[input], perRow ? h.i64(0) : row,
-                                   lane);
+    Value address =
+        elementAddress(h, tiles[input], perRow ? h.i64(0) : row, lane);
     body.bindVector(block.getArgument(rank + i),
                     h.loadVector(address, type.getElementType(), lanes));
   }

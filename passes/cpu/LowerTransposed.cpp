@@ -52,7 +52,8 @@ bool KernelLowering::prefersTransposed(tile::MapOp map,
       cast<FloatAttr>(map.getPads()[0]).getValueAsDouble() != 0 ||
       block.getOperations().size() > kLongestBody)
     return false;
-  Value lane = block.getArgument(laneAxis), row = block.getArgument(1 - laneAxis);
+  Value lane = block.getArgument(laneAxis),
+        row = block.getArgument(1 - laneAxis);
   bool found = false;
   for (Operation &op : block.without_terminator()) {
     if (isa<tile::WriteOp>(op))
@@ -109,35 +110,40 @@ void KernelLowering::emitTransposed(HostBuilder &h, tile::MapOp map,
   Value rowOrigin = outer(map.getOrigin()[1 - laneAxis]);
   Value laneOrigin = outer(map.getOrigin()[laneAxis]);
   Value zero = h.constant(buffer.element, 0, lanes);
-  h.loop(h.i64(0), laneCount, lanes, {}, [&](HostBuilder &h, Value lane,
-                                             ValueRange) -> SmallVector<Value> {
-    Value laneMask = h.tailMask(h.sub(laneCount, lane), lanes);
-    h.loop(h.i64(0), rowCount, lanes, {}, [&](HostBuilder &h, Value row,
-                                              ValueRange) -> SmallVector<Value> {
-      Value rowMask = h.tailMask(h.sub(rowCount, row), lanes);
-      SmallVector<Value> columns;
-      for (int64_t l = 0; l < lanes; ++l) {
-        // Lanes past the last read the last one again and are blanked below.
-        Value at = h.min(h.add(lane, h.i64(l)), lastLane);
-        LaneBody body(map, 1 - laneAxis, scratch);
-        body.bindUniform(block.getArgument(laneAxis), h.add(laneOrigin, at));
-        body.emitUniform(h, outerOf, viewOf);
-        Value first = h.add(rowOrigin, row);
-        body.bindLinear(block.getArgument(1 - laneAxis), first,
-                        knownMultiple(first));
-        columns.push_back(body.emitLanes(h, lanes, rowMask, outerOf, viewOf)[0]);
-      }
-      transpose(h, columns);
-      for (int64_t r = 0; r < lanes; ++r) {
-        Value value = h.select(laneMask, columns[r], zero);
-        h.storeVector(value,
-                      elementAddress(h, buffer, h.add(row, h.i64(r)), lane),
-                      buffer.element);
-      }
-      return {};
-    });
-    return {};
-  });
+  h.loop(h.i64(0), laneCount, lanes, {},
+         [&](HostBuilder &h, Value lane, ValueRange) -> SmallVector<Value> {
+           Value laneMask = h.tailMask(h.sub(laneCount, lane), lanes);
+           h.loop(h.i64(0), rowCount, lanes, {},
+                  [&](HostBuilder &h, Value row,
+                      ValueRange) -> SmallVector<Value> {
+                    Value rowMask = h.tailMask(h.sub(rowCount, row), lanes);
+                    SmallVector<Value> columns;
+                    for (int64_t l = 0; l < lanes; ++l) {
+                      // Lanes past the last read the last one again and are
+                      // blanked below.
+                      Value at = h.min(h.add(lane, h.i64(l)), lastLane);
+                      LaneBody body(map, 1 - laneAxis, scratch);
+                      body.bindUniform(block.getArgument(laneAxis),
+                                       h.add(laneOrigin, at));
+                      body.emitUniform(h, outerOf, viewOf);
+                      Value first = h.add(rowOrigin, row);
+                      body.bindLinear(block.getArgument(1 - laneAxis), first,
+                                      knownMultiple(first));
+                      columns.push_back(body.emitLanes(h, lanes, rowMask,
+                                                       outerOf, viewOf)[0]);
+                    }
+                    transpose(h, columns);
+                    for (int64_t r = 0; r < lanes; ++r) {
+                      Value value = h.select(laneMask, columns[r], zero);
+                      h.storeVector(
+                          value,
+                          elementAddress(h, buffer, h.add(row, h.i64(r)), lane),
+                          buffer.element);
+                    }
+                    return {};
+                  });
+           return {};
+         });
 }
 
 } // namespace azulejo::cpu

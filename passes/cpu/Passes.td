@@ -1,4 +1,4 @@
-//===- Passes.td - passes of the CPU backend ---------------*- tablegen -*-===//
+//===- Passes.td - passes of the CPU backend ---------------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -85,8 +85,8 @@ TileBuffer &KernelLowering::allocate(HostBuilder &h, Value tile) {
   buffer.pointer =
       LLVM::GEPOp::create(h.b, h.loc, pointer, h.b.getI8Type(), scratch,
                           ArrayRef<LLVM::GEPArg>{h.i64(scratchBytes)});
-  scratchBytes += roundUp(
-      buffer.rows * buffer.pitch * storageBytes(buffer.element), 64);
+  scratchBytes +=
+      roundUp(buffer.rows * buffer.pitch * storageBytes(buffer.element), 64);
   return tiles[tile] = buffer;
 }
 
@@ -114,8 +114,8 @@ bool KernelLowering::isDirect(tile::MapOp map) const {
   // Every other index must not depend on the coordinates.
   for (Operation &op : body.without_terminator())
     for (Value operand : op.getOperands())
-      if (&op != read.getOperation() && (operand == body.getArgument(0) ||
-                                         operand == body.getArgument(1)))
+      if (&op != read.getOperation() &&
+          (operand == body.getArgument(0) || operand == body.getArgument(1)))
         return false;
   if (uses[0] != 1 || uses[1] != 1)
     return false;

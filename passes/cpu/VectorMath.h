@@ -1,5 +1,4 @@
-//===- VectorMath.h - elementary functions as plain arithmetic ---*- C++
-//-*-===//
+//===- VectorMath.h - elementary functions as plain arithmetic --*- C++ -*-===//
 //
 // A kernel image is a flat blob without relocations, so it can call no libm.
 // The functions below write exp, log, sin... into the kernel itself, on f32

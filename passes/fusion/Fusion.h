@@ -1,4 +1,4 @@
-//===- Fusion.h - which ops become one kernel --------------------*- C++ -*-===//
+//===- Fusion.h - which ops become one kernel -------------------*- C++ -*-===//
 //
 // Fusion partitions a function's ops into groups; each group becomes a
 // `graph.fused` region, and each region one kernel. Two groups merge when

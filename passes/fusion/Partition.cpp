@@ -6,7 +6,6 @@
 
 #include "ir/graph/GraphTypes.h"
 
-
 #include <algorithm>
 
 using namespace mlir;
@@ -18,8 +17,9 @@ Partition::Partition(func::FuncOp function, const RegionOracle &oracle,
     : function(function), oracle(oracle), notes(notes) {}
 
 static bool isReturned(Operation *op) {
-  return llvm::any_of(op->getUsers(),
-                      [](Operation *user) { return isa<func::ReturnOp>(user); });
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isa<func::ReturnOp>(user);
+  });
 }
 
 bool Partition::isFree(Operation *op) {
@@ -130,9 +130,8 @@ Partition::labels(const std::vector<Operation *> &ops) const {
 bool Partition::tryMerge(GroupId a, GroupId b, StringRef rule) {
   std::vector<Operation *> merged = groups[a].ops;
   merged.insert(merged.end(), groups[b].ops.begin(), groups[b].ops.end());
-  std::sort(merged.begin(), merged.end(), [](Operation *x, Operation *y) {
-    return x->isBeforeInBlock(y);
-  });
+  std::sort(merged.begin(), merged.end(),
+            [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   auto refuse = [&](std::string text) {
     notes.push_back({rule.str(), labels(merged), std::move(text)});
     return false;

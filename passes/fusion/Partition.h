@@ -1,4 +1,4 @@
-//===- Partition.h - groups of ops under construction ------------*- C++ -*-===//
+//===- Partition.h - groups of ops under construction -----------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

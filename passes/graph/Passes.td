@@ -1,4 +1,4 @@
-//===- Passes.td - graph to graph --------------------------*- tablegen -*-===//
+//===- Passes.td - graph to graph --------------------------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

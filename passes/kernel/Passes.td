@@ -1,4 +1,4 @@
-//===- Passes.td - passes of the GPU kernel stage ----------*- tablegen -*-===//
+//===- Passes.td - passes of the GPU kernel stage ----------*- tablegen -* ===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -49,9 +49,9 @@ class Lowering {
 public:
   Lowering(OpBuilder &b, graphir::FusedOp region, graphir::AttentionOp op,
            const schedule::Schedule &schedule, Epilogue epilogue)
-      : f(b, region, schedule), emitter(f), op(op),
-        attrs(graphir::attrsOf(op)), epilogue(std::move(epilogue)),
-        tileM(schedule.knob("tileM")), tileN(schedule.knob("tileN")) {
+      : f(b, region, schedule), emitter(f), op(op), attrs(graphir::attrsOf(op)),
+        epilogue(std::move(epilogue)), tileM(schedule.knob("tileM")),
+        tileN(schedule.knob("tileN")) {
     bshd = text("layout") == "bshd";
     opset::Shape q = shapeOf(op->getOperand(0)), k = shapeOf(op->getOperand(1)),
                  v = shapeOf(op->getOperand(2));
@@ -68,10 +68,11 @@ public:
     f.setGrid({{batch, 1}, {heads, 1}, {queries, tileM}});
     b = tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0);
     h = tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 1);
-    q0 = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 2), f.constant(tileM));
+    q0 = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 2),
+               f.constant(tileM));
     queryLimit = f.dim(queries);
-    kvHead = kvHeads == heads ? h
-                              : f.div(h, f.div(f.dim(heads), f.dim(kvHeads)));
+    kvHead =
+        kvHeads == heads ? h : f.div(h, f.div(f.dim(heads), f.dim(kvHeads)));
     findBounds();
     Value q = emitTile(0, h, q0, queryLimit, tileM, headSize);
     SmallVector<Value> state{
@@ -110,9 +111,10 @@ private:
       keyLimit = f.min(f.max(index, f.constant(0)), keyLimit);
     }
     // Without causality only ALiBi asks where a query stands: at the end.
-    offset = text("causal") == "top_left"
-                 ? f.constant(0)
-                 : Value(arith::SubIOp::create(f.b, f.loc, keyLimit, queryLimit));
+    offset =
+        text("causal") == "top_left"
+            ? f.constant(0)
+            : Value(arith::SubIOp::create(f.b, f.loc, keyLimit, queryLimit));
     first = f.constant(0);
     last = keyLimit;
     if (!causal())
@@ -155,8 +157,8 @@ private:
   }
 
   SmallVector<Value> emitLoop(Value q, SmallVector<Value> state) {
-    auto loop = scf::ForOp::create(f.b, f.loc, first, last, f.constant(tileN),
-                                   state);
+    auto loop =
+        scf::ForOp::create(f.b, f.loc, first, last, f.constant(tileN), state);
     OpBuilder::InsertionGuard guard(f.b);
     f.b.setInsertionPointToStart(loop.getBody());
     Value j0 = loop.getInductionVar();
@@ -174,14 +176,13 @@ private:
         f.b, f.loc, s.getType(), carried[0].getType(), carried[1].getType(),
         carried[2].getType(), s, carried[0], carried[1], carried[2]);
     Value v = emitTile(2, kvHead, j0, last, tileN, valueSize);
-    Value o = tile::DotOp::create(f.b, f.loc, carried[2].getType(),
-                                  softmax.getWeights(), v,
-                                  softmax.getNewOutput(), rows,
-                                  f.constant(valueSize), count,
-                                  /*transposeRhs=*/false);
-    scf::YieldOp::create(f.b, f.loc,
-                         ValueRange{softmax.getNewReference(),
-                                    softmax.getNewSum(), o});
+    Value o = tile::DotOp::create(
+        f.b, f.loc, carried[2].getType(), softmax.getWeights(), v,
+        softmax.getNewOutput(), rows, f.constant(valueSize), count,
+        /*transposeRhs=*/false);
+    scf::YieldOp::create(
+        f.b, f.loc,
+        ValueRange{softmax.getNewReference(), softmax.getNewSum(), o});
     return SmallVector<Value>(loop.getResults());
   }
 
@@ -220,7 +221,8 @@ private:
     if (cap > 0)
       score = mul(math::TanhOp::create(f.b, f.loc, mul(score, 1.0 / cap)), cap);
     if (Value bias = role("bias"))
-      score = arith::AddFOp::create(f.b, f.loc, score, scoreOperand(bias, i, j));
+      score =
+          arith::AddFOp::create(f.b, f.loc, score, scoreOperand(bias, i, j));
     score = mul(role("bias") ? keepFinite(score) : score, kLog2E);
     Value slopes = role("slopes");
     Value slope = slopes ? emitter.emit(slopes, ValueRange{h}) : Value();
@@ -254,11 +256,11 @@ private:
   /// only a true -inf hides a key.
   Value keepFinite(Value score) {
     constexpr double kLeast = -2.35e38; // times log2 e still an f32
-    Value low = arith::CmpFOp::create(
-        f.b, f.loc, arith::CmpFPredicate::OLT, score, f.f32(kLeast));
-    Value finite = arith::CmpFOp::create(
-        f.b, f.loc, arith::CmpFPredicate::OGT, score,
-        f.f32(-std::numeric_limits<double>::infinity()));
+    Value low = arith::CmpFOp::create(f.b, f.loc, arith::CmpFPredicate::OLT,
+                                      score, f.f32(kLeast));
+    Value finite =
+        arith::CmpFOp::create(f.b, f.loc, arith::CmpFPredicate::OGT, score,
+                              f.f32(-std::numeric_limits<double>::infinity()));
     return arith::SelectOp::create(
         f.b, f.loc, arith::AndIOp::create(f.b, f.loc, low, finite),
         f.f32(kLeast), score);
@@ -279,15 +281,15 @@ private:
   Value emitVisible(Value i, Value j) {
     Value visible;
     auto require = [&](Value condition) {
-      visible = visible ? Value(arith::AndIOp::create(f.b, f.loc, visible,
-                                                      condition))
-                        : condition;
+      visible =
+          visible ? Value(arith::AndIOp::create(f.b, f.loc, visible, condition))
+                  : condition;
     };
     if (causal()) {
       // In 32 bits where lanes are queries: i + offset >= j.
       Value own = arith::AddIOp::create(f.b, f.loc, i, offset);
-      require(arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::sge, own,
-                                    j));
+      require(
+          arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::sge, own, j));
       if (window() > 0)
         require(arith::CmpIOp::create(
             f.b, f.loc, arith::CmpIPredicate::slt, own,
@@ -334,8 +336,8 @@ private:
   Value emitNormalised(Value o, Value sum) {
     // A row that sees no key has sum 0 and gives 0.
     Value zero = f.f32(0);
-    Value empty = arith::CmpFOp::create(f.b, f.loc, arith::CmpFPredicate::OEQ,
-                                        sum, zero);
+    Value empty =
+        arith::CmpFOp::create(f.b, f.loc, arith::CmpFPredicate::OEQ, sum, zero);
     Value quotient = arith::DivFOp::create(f.b, f.loc, o, sum);
     return arith::SelectOp::create(f.b, f.loc, empty, zero, quotient);
   }
@@ -353,7 +355,8 @@ private:
     Value empty = arith::CmpFOp::create(f.b, f.loc, arith::CmpFPredicate::OEQ,
                                         sum, f.f32(0));
     return arith::SelectOp::create(
-        f.b, f.loc, empty, f.f32(-std::numeric_limits<double>::infinity()), lse);
+        f.b, f.loc, empty, f.f32(-std::numeric_limits<double>::infinity()),
+        lse);
   }
 
   KernelFrame f;
@@ -404,6 +407,7 @@ public:
   schedule::KnobSpace space(graphir::FusedOp region,
                             const target::TargetDesc &target) const override {
     schedule::KnobSpace space{"Attention", {}, {}, {}};
+    space.values["unroll"] = {1, 2};
     space.values["tileM"] = {16, 32, 48, 64, 96, 128, 192, 256};
     space.values["tileN"] = {16, 32, 64, 96, 128, 192, 256};
     int count;
@@ -419,8 +423,8 @@ public:
     }
     int64_t registers = target.vectorRegisters, l2 = target.l2Bytes,
             lanes = target.vectorBytes / 4;
-    space.illegal = [=](const schedule::Schedule &s)
-        -> std::optional<std::string> {
+    space.illegal =
+        [=](const schedule::Schedule &s) -> std::optional<std::string> {
       int64_t rm = s.knob("registerM"), rn = s.knob("registerN"),
               tm = s.knob("tileM");
       if (rm * rn + rn + 1 > registers)

@@ -28,9 +28,9 @@ Value ElementEmitter::zeroLike(Value value) {
 
 Value ElementEmitter::emitIf(Value condition, Value value, ValueRange coords) {
   Value outside = predicate;
-  predicate = outside ? Value(arith::AndIOp::create(f.b, f.loc, outside,
-                                                    condition))
-                      : condition;
+  predicate = outside
+                  ? Value(arith::AndIOp::create(f.b, f.loc, outside, condition))
+                  : condition;
   Value element = emit(value, coords);
   predicate = outside;
   return element;
@@ -60,8 +60,8 @@ Value ElementEmitter::emit(Value value, ValueRange coords) {
 Value ElementEmitter::emitOp(Operation *op, Value value, ValueRange coords) {
   SmallVector<opset::Dim> symbols;
   auto pull = [&](unsigned operand) -> Value {
-    auto map = cast<graphir::IndexingOpInterface>(op).operandMap(operand,
-                                                                 symbols);
+    auto map =
+        cast<graphir::IndexingOpInterface>(op).operandMap(operand, symbols);
     if (mlir::failed(map)) {
       failure = "has no element map";
       return {};
@@ -93,8 +93,8 @@ Value ElementEmitter::emitOp(Operation *op, Value value, ValueRange coords) {
   if (auto iota = dyn_cast<graphir::IotaOp>(op)) {
     Value coord = coords[iota.getAxis()];
     if (isa<FloatType>(type)) {
-      Value wide = arith::IndexCastOp::create(f.b, f.loc, f.b.getI64Type(),
-                                              coord);
+      Value wide =
+          arith::IndexCastOp::create(f.b, f.loc, f.b.getI64Type(), coord);
       return arith::SIToFPOp::create(f.b, f.loc, type, wide);
     }
     return arith::IndexCastOp::create(f.b, f.loc, type, coord);
@@ -146,19 +146,20 @@ Value ElementEmitter::emitConcat(graphir::ConcatOp op, ValueRange coords) {
     SmallVector<Value> at(coords);
     at[axis] = f.sub(coords[axis], start);
     Value inside = less(coords[axis], end);
-    Value here = result ? Value(arith::CmpIOp::create(
-                              f.b, f.loc, arith::CmpIPredicate::sge,
-                              coords[axis], start))
-                        : Value();
+    Value here =
+        result
+            ? Value(arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::sge,
+                                          coords[axis], start))
+            : Value();
     Value element = emitIf(
         here ? Value(arith::AndIOp::create(f.b, f.loc, here, inside)) : inside,
         piece, at);
     if (!element)
       return {};
-    result = result
-                 ? Value(arith::SelectOp::create(f.b, f.loc, here, element,
-                                                 result))
-                 : element;
+    result =
+        result
+            ? Value(arith::SelectOp::create(f.b, f.loc, here, element, result))
+            : element;
     start = end;
   }
   return result;
@@ -185,7 +186,8 @@ Value ElementEmitter::emitRope(graphir::RopeOp op, ValueRange coords) {
     Value up = f.add(d, f.constant(1)), down = f.sub(d, f.constant(1));
     partner = arith::SelectOp::create(f.b, f.loc, low, up, down);
   }
-  Value rotated = 2 * half == channels ? Value() : less(d, f.constant(2 * half));
+  Value rotated =
+      2 * half == channels ? Value() : less(d, f.constant(2 * half));
   auto guarded = [&](Value value, ValueRange at) {
     return rotated ? emitIf(rotated, value, at) : emit(value, at);
   };
@@ -194,9 +196,9 @@ Value ElementEmitter::emitRope(graphir::RopeOp op, ValueRange coords) {
   for (int64_t i = 0; i < tableType.getRank(); ++i) {
     int64_t axis = xType.getRank() - tableType.getRank() + i;
     bool last = i + 1 == tableType.getRank();
-    tableAt.push_back(last                             ? pair
+    tableAt.push_back(last                           ? pair
                       : tableType.getDimSize(i) == 1 ? f.constant(0)
-                                                       : coords[axis]);
+                                                     : coords[axis]);
   }
   SmallVector<Value> partnerAt(coords);
   partnerAt.back() = partner;
@@ -211,9 +213,9 @@ Value ElementEmitter::emitRope(graphir::RopeOp op, ValueRange coords) {
   Value turned = arith::AddFOp::create(
       f.b, f.loc, arith::MulFOp::create(f.b, f.loc, own, cosine),
       arith::MulFOp::create(f.b, f.loc, other, factor));
-  return rotated ? Value(arith::SelectOp::create(f.b, f.loc, rotated, turned,
-                                                 own))
-                 : turned;
+  return rotated
+             ? Value(arith::SelectOp::create(f.b, f.loc, rotated, turned, own))
+             : turned;
 }
 
 Value ElementEmitter::emitCacheUpdate(graphir::CacheUpdateOp op,
@@ -227,8 +229,8 @@ Value ElementEmitter::emitCacheUpdate(graphir::CacheUpdateOp op,
     return {};
   start = arith::IndexCastOp::create(f.b, f.loc, f.b.getIndexType(), start);
   Value row = arith::SubIOp::create(f.b, f.loc, coords[axis], start);
-  Value updated = arith::CmpIOp::create(
-      f.b, f.loc, arith::CmpIPredicate::ult, row, extent(update, axis));
+  Value updated = arith::CmpIOp::create(f.b, f.loc, arith::CmpIPredicate::ult,
+                                        row, extent(update, axis));
   SmallVector<Value> at(coords);
   at[axis] = row;
   Value fresh = emitIf(updated, update, at);

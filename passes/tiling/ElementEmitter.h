@@ -1,4 +1,4 @@
-//===- ElementEmitter.h - one element of a region's value --------*- C++ -*-===//
+//===- ElementEmitter.h - one element of a region's value -------*- C++ -*-===//
 //
 // Writes the scalar code that computes one element of any value of a fused
 // region at given coordinates, by pulling through the ops down to the region's

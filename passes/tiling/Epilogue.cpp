@@ -37,26 +37,24 @@ Epilogue findEpilogue(graphir::FusedOp region, Operation *anchor) {
   Block &body = region.getBody().front();
   for (Operation &op : body.without_terminator())
     if (&op != anchor && !isElementByElement(&op)) {
-      epilogue.reason = ("'" + op.getName().getStringRef() +
-                         "' cannot join the kernel of '" +
-                         anchor->getName().getStringRef() + "'")
-                            .str();
+      epilogue.reason =
+          ("'" + op.getName().getStringRef() + "' cannot join the kernel of '" +
+           anchor->getName().getStringRef() + "'")
+              .str();
       return epilogue;
     }
-  for (auto [i, value] :
-       llvm::enumerate(body.getTerminator()->getOperands())) {
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     EpilogueOutput output{static_cast<unsigned>(i), value, {}, {}, {}};
-    graphir::Accesses found =
-        graphir::accessesOf(value, stops, output.symbols);
+    graphir::Accesses found = graphir::accessesOf(value, stops, output.symbols);
     if (found.size() != 1 || found.front().second.size() != 1) {
-      epilogue.reason =
-          found.empty() ? "an output does not depend on the anchor"
-                        : "an output reads the anchor at several places";
+      epilogue.reason = found.empty()
+                            ? "an output does not depend on the anchor"
+                            : "an output reads the anchor at several places";
       return epilogue;
     }
     output.anchor = found.front().first;
-    auto inverse = graphir::invertCoordinates(
-        found.front().second.front(), shapeOf(value), output.symbols);
+    auto inverse = graphir::invertCoordinates(found.front().second.front(),
+                                              shapeOf(value), output.symbols);
     // Equal counts rule out a slice, whose map looks like a rearrangement.
     if (!inverse || opset::elementCount(shapeOf(value)) !=
                         opset::elementCount(shapeOf(output.anchor))) {

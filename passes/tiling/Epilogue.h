@@ -1,4 +1,4 @@
-//===- Epilogue.h - writing an anchor's result through its users -*- C++ -*-===//
+//===- Epilogue.h - writing an anchor's result through its users ----------===//
 //
 // A region with an anchor (a product, an attention) may compute elementwise
 // functions of the anchor's result and lay them out anew before they are
@@ -16,8 +16,8 @@
 namespace azulejo::tiling {
 
 struct EpilogueOutput {
-  unsigned index;    ///< of the region's result
-  mlir::Value value; ///< the yielded value
+  unsigned index;     ///< of the region's result
+  mlir::Value value;  ///< the yielded value
   mlir::Value anchor; ///< the anchor's result that it is a function of
   /// Output coordinates as expressions over anchor coordinates.
   llvm::SmallVector<mlir::AffineExpr> coordinates;

@@ -1,4 +1,4 @@
-//===- Families.h - the list of schedule families ----------------*- C++ -*-===//
+//===- Families.h - the list of schedule families ---------------*- C++ -*-===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -34,9 +34,7 @@ KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
   b.setInsertionPointToEnd(&block);
 }
 
-Value KernelFrame::constant(int64_t value) {
-  return dim(opset::Dim(value));
-}
+Value KernelFrame::constant(int64_t value) { return dim(opset::Dim(value)); }
 
 Value KernelFrame::f32(double value) {
   return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));

@@ -1,4 +1,4 @@
-//===- KernelFrame.h - a tile.kernel under construction ----------*- C++ -*-===//
+//===- KernelFrame.h - a tile.kernel under construction ---------*- C++ -*-===//
 //
 // The kernel that a fused region becomes: one view per operand and per result
 // of the region, and one index argument per polynomial that the program needs
@@ -51,8 +51,8 @@ public:
   mlir::Value expand(mlir::AffineExpr expr, mlir::ValueRange coords,
                      llvm::ArrayRef<opset::Dim> symbols);
   /// Coordinates of a row-major index within `extents`.
-  llvm::SmallVector<mlir::Value> delinearise(mlir::Value index,
-                                             llvm::ArrayRef<opset::Dim> extents);
+  llvm::SmallVector<mlir::Value>
+  delinearise(mlir::Value index, llvm::ArrayRef<opset::Dim> extents);
 
   /// A map op; `body` gets the coordinates and the input elements and returns
   /// what is yielded.

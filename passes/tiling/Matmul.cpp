@@ -48,8 +48,8 @@ struct Problem {
     n = result.back();
     k = lhs[lhs.size() - (op.getTransposeA() ? 2 : 1)];
     opset::Shape rhsBatch(rhs.begin(), rhs.end() - 2);
-    bool merge = opset::elementCount(rhsBatch).isConstant(1) &&
-                 !op.getTransposeA();
+    bool merge =
+        opset::elementCount(rhsBatch).isConstant(1) && !op.getTransposeA();
     rows.assign(result.begin(), result.end() - 1);
     if (!merge) {
       batch.assign(rows.begin(), rows.end() - 1);
@@ -71,10 +71,13 @@ public:
     f.setGrid({{opset::elementCount(problem.batch), 1},
                {rowCount, tileM},
                {problem.n, tileN}});
-    batchAt = f.delinearise(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
-                            problem.batch);
-    m0 = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 1), f.constant(tileM));
-    n0 = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 2), f.constant(tileN));
+    batchAt = f.delinearise(
+        tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
+        problem.batch);
+    m0 = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 1),
+               f.constant(tileM));
+    n0 = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 2),
+               f.constant(tileN));
     rowLimit = f.dim(rowCount);
     columnLimit = f.dim(problem.n);
     depth = f.dim(problem.k);
@@ -205,13 +208,13 @@ public:
   schedule::KnobSpace space(graphir::FusedOp region,
                             const target::TargetDesc &target) const override {
     schedule::KnobSpace space{"Matmul", {}, {}, {}};
+    space.values["unroll"] = {1, 2};
     space.values["tileM"] = {32, 64, 128, 256, 512};
     space.values["tileN"] = {32, 64, 128, 256};
     space.values["tileK"] = {64, 128, 256, 512};
     int count;
     Problem problem(anchorOf(region, count));
-    std::optional<int64_t> rows =
-        opset::elementCount(problem.rows).constant();
+    std::optional<int64_t> rows = opset::elementCount(problem.rows).constant();
     std::optional<int64_t> columns = problem.n.constant(),
                            depth = problem.k.constant();
     if (target.kind == target::Kind::Cpu) {
@@ -221,14 +224,14 @@ public:
     }
     int64_t vectorRegisters = target.vectorRegisters;
     int64_t l2 = target.l2Bytes;
-    space.illegal = [=](const schedule::Schedule &s)
-        -> std::optional<std::string> {
+    space.illegal =
+        [=](const schedule::Schedule &s) -> std::optional<std::string> {
       if (s.knob("registerM") * s.knob("registerN") + s.knob("registerN") + 1 >
           vectorRegisters)
         return "the register tile does not fit the vector registers";
-      int64_t bytes = 4 * (s.knob("tileK") * s.knob("tileN") +
-                           s.knob("packLhs") * s.knob("tileM") *
-                               s.knob("tileK"));
+      int64_t bytes =
+          4 * (s.knob("tileK") * s.knob("tileN") +
+               s.knob("packLhs") * s.knob("tileM") * s.knob("tileK"));
       if (l2 && bytes > l2)
         return "the operand tiles do not fit the L2 cache";
       // Twice the next power of two is only waste.
@@ -246,8 +249,8 @@ public:
       // multiply-add in the tile.
       double rm = s.knob("registerM"), rn = s.knob("registerN");
       double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
-      return (rm + rn) / (rm * rn) + 8.0 / tm +
-             8.0 * s.knob("packLhs") / tn + 4.0 / tk;
+      return (rm + rn) / (rm * rn) + 8.0 / tm + 8.0 * s.knob("packLhs") / tn +
+             4.0 / tk;
     };
     return space;
   }

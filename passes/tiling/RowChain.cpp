@@ -37,8 +37,9 @@ public:
     opset::Dim rowCount = opset::elementCount(space.rows);
     f.setGrid({{rowCount, rowTile}});
     rowLimit = f.dim(rowCount);
-    rowOrigin = f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
-                      f.constant(rowTile));
+    rowOrigin =
+        f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
+              f.constant(rowTile));
     for (size_t i = 0; i < space.outputs.size(); ++i)
       pending.push_back(i);
     for (const auto &stage : space.stages)
@@ -48,8 +49,7 @@ public:
       emitOutputs(takeReady(laneShape(first)), laneShape(first));
     }
     if (!emitter.failure.empty())
-      return makeError(ErrorCode::Internal, "kernel RowChain",
-                       emitter.failure);
+      return makeError(ErrorCode::Internal, "kernel RowChain", emitter.failure);
     return f.kernel;
   }
 
@@ -176,13 +176,12 @@ private:
       auto reduction = cast<graphir::ReductionOpInterface>(op);
       Type type = tile::computeType(
           cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
-      Value identity = arith::ConstantOp::create(f.b, f.loc,
-                                                 reduction.getIdentity(type));
+      Value identity =
+          arith::ConstantOp::create(f.b, f.loc, reduction.getIdentity(type));
       inits.push_back(f.fill({rowTile}, identity));
-      kinds.push_back(reduction.getReductionKind() ==
-                              graphir::ReductionKind::Max
-                          ? "max"
-                          : "sum");
+      kinds.push_back(
+          reduction.getReductionKind() == graphir::ReductionKind::Max ? "max"
+                                                                      : "sum");
       pads.push_back(0);
     }
     std::vector<size_t> written = takeReady(foldedShape(group.front()));
@@ -238,13 +237,13 @@ private:
                    const opset::Shape &laneExtents) {
     opset::Dim lanes = opset::elementCount(laneExtents);
     overLanes(lanes, {}, [&](Value origin, int64_t chunk, ValueRange) {
-      f.map(frame(origin, chunk, lanes), [&](ValueRange at,
-                                             ValueRange elements) {
-        bindRows(elements);
-        for (size_t i : outputs)
-          writeOutput(i, at[0], at[1]);
-        return SmallVector<Value>();
-      });
+      f.map(frame(origin, chunk, lanes),
+            [&](ValueRange at, ValueRange elements) {
+              bindRows(elements);
+              for (size_t i : outputs)
+                writeOutput(i, at[0], at[1]);
+              return SmallVector<Value>();
+            });
       return SmallVector<Value>();
     });
   }
@@ -296,6 +295,7 @@ public:
         if (width * 4 <= target.vectorBytes)
           widths.push_back(width);
       space.values["laneWidth"] = widths;
+      space.values["unroll"] = {1, 2};
       space.values["streamStores"] = {0, 1};
     } else {
       space.values["blockThreads"] = {64, 128, 256, 512, 1024};
@@ -321,8 +321,7 @@ public:
     for (Value output : region.getOutputs()) {
       auto type = cast<RankedTensorType>(output.getType());
       if (type.hasStaticShape())
-        bytes += type.getNumElements() *
-                 type.getElementTypeBitWidth() / 8;
+        bytes += type.getNumElements() * type.getElementTypeBitWidth() / 8;
     }
     if (target.kind == target::Kind::Cpu && bytes > 2 * target.l3Bytes)
       best.knobs["streamStores"] = 1;
@@ -334,8 +333,8 @@ public:
                                const target::TargetDesc &) const override {
     RowSpaceOrReason found = findRowSpace(region);
     if (!found.reason.empty())
-      return makeError(ErrorCode::Unsupported, "kernel RowChain",
-                       found.reason, "RowChain.rows");
+      return makeError(ErrorCode::Unsupported, "kernel RowChain", found.reason,
+                       "RowChain.rows");
     return Lowering(b, region, schedule, std::move(found.space)).run();
   }
 };

@@ -17,10 +17,9 @@ opset::Shape shapeOf(Value value) {
 
 ReductionAxes axesOf(Operation *reduction) {
   ReductionAxes axes;
-  auto folded =
-      cast<graphir::ReductionOpInterface>(reduction).getReducedAxes();
-  unsigned rank = cast<RankedTensorType>(reduction->getOperand(0).getType())
-                      .getRank();
+  auto folded = cast<graphir::ReductionOpInterface>(reduction).getReducedAxes();
+  unsigned rank =
+      cast<RankedTensorType>(reduction->getOperand(0).getType()).getRank();
   for (unsigned i = 0; i < rank; ++i)
     (llvm::is_contained(folded, i) ? axes.folded : axes.kept).push_back(i);
   return axes;
@@ -168,8 +167,9 @@ private:
       space.rows.assign(shape.begin(), shape.end() - 1);
     if (shape.size() < space.rows.size() ||
         !std::equal(space.rows.begin(), space.rows.end(), shape.begin())) {
-      reason = "its outputs have different rows: " +
-               opset::shapeStr(space.rows) + " and " + opset::shapeStr(shape);
+      reason =
+          "its outputs have different rows: " + opset::shapeStr(space.rows) +
+          " and " + opset::shapeStr(shape);
       return false;
     }
     for (size_t k = 0; k < space.rows.size(); ++k)

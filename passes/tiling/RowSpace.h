@@ -1,4 +1,4 @@
-//===- RowSpace.h - can a region run row by row? -----------------*- C++ -*-===//
+//===- RowSpace.h - can a region run row by row? ----------------*- C++ -*-===//
 //
 // A RowChain region has one row space: extents R such that every reduction
 // folds, for each row, the elements of that row only, and every output element

@@ -1,4 +1,4 @@
-//===- ScheduleFamily.h - how a kind of region becomes kernels ---*- C++ -*-===//
+//===- ScheduleFamily.h - how a kind of region becomes kernels --*- C++ -*-===//
 //
 // A schedule family knows one shape of computation. It says whether it can run
 // a region, which knobs make sense for it on a target, a default that always

@@ -18,8 +18,8 @@ TransposeOp::operandMap(unsigned, SmallVectorImpl<opset::Dim> &symbols) {
   return AffineMap::get(perm.size(), symbols.size(), exprs, getContext());
 }
 
-FailureOr<AffineMap>
-SliceOp::operandMap(unsigned, SmallVectorImpl<opset::Dim> &symbols) {
+FailureOr<AffineMap> SliceOp::operandMap(unsigned,
+                                         SmallVectorImpl<opset::Dim> &symbols) {
   SmallVector<AffineExpr> exprs;
   for (auto [i, start, step] : llvm::enumerate(getStarts(), getSteps()))
     exprs.push_back(getAffineDimExpr(i, getContext()) * step + start);

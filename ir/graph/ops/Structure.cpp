@@ -22,8 +22,8 @@ LogicalResult FusedOp::verifyRegions() {
                           "results' types [fused.C2]";
   for (Operation &op : block.without_terminator())
     if (!opset::findOp(kindOf(&op)))
-      return op.emitError() << "fused region '" << getFamily() << "': '"
-                            << op.getName()
-                            << "' is not of the op set [fused.C3]";
+      return op.emitError()
+             << "fused region '" << getFamily() << "': '" << op.getName()
+             << "' is not of the op set [fused.C3]";
   return success();
 }
