@@ -200,6 +200,8 @@ const WrongProgram kPrograms[] = {
        return graph ? Status() : Status(graph.error());
      }},
     // Host data.
+    {"default_constructed", ErrorCode::InvalidArgument, "tensor.empty",
+     "default-constructed", [] { return Tensor().status(); }},
     {"tensor_count", ErrorCode::InvalidArgument, "tensor.count", "Tensor::of",
      [] { return exp(Tensor::of<float>({3}, {1.0f})).status(); }},
     {"eager_rules", kGraph, "exp.C3", "'e'",

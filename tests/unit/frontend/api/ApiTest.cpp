@@ -5,16 +5,21 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "autotune/cache/Entry.h"
 #include "azulejo/Azulejo.h"
 #include "frontend/api/CompilerLibrary.h"
 #include "frontend/api/Handles.h"
 #include "frontend/api/PlanCache.h"
+#include "runtime/Log.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tests/unit/runtime/TestPlan.h"
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <new>
 #include <set>
+#include <stdexcept>
 
 using namespace azulejo;
 
@@ -359,4 +364,80 @@ TEST_F(Api, ADamagedCacheEntryIsAMissNotAFailure) {
   Result<Executable> exe = compile(g, device, options());
   ASSERT_FALSE(exe);
   EXPECT_EQ(exe.error().rule, "compiler.missing");
+}
+
+/// Where the store of `place` keeps its only entry.
+static std::filesystem::path onlyEntry(const std::string &place) {
+  std::vector<std::filesystem::path> found;
+  for (auto &file : std::filesystem::recursive_directory_iterator(place)) {
+    if (!file.is_regular_file())
+      continue;
+    std::ifstream in(file.path(), std::ios::binary);
+    std::string bytes(std::istreambuf_iterator<char>(in), {});
+    if (cache::parseEntry(bytes, "test"))
+      found.push_back(file.path());
+  }
+  EXPECT_EQ(found.size(), 1u);
+  return found.empty() ? std::filesystem::path() : found.front();
+}
+
+// An intact entry whose payload is no plan: too short for its own sizes.
+TEST_F(Api, AnEntryThatIsTooShortIsAMissWithAReason) {
+  Graph g = doubling();
+  fillCache(place.path, g, hostPlan());
+  std::ifstream in(onlyEntry(place.path), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(in), {});
+  Result<cache::Entry> entry = cache::parseEntry(bytes, "test");
+  ASSERT_TRUE(entry) << entry.error().str();
+  // A size of 2^56 - 1 bytes, and a payload that ends within its size.
+  // A size of more than there is, no whole size, a size without its plan.
+  for (const std::string &payload :
+       {std::string(8, '\x7f') + "plan", std::string("abc"),
+        std::string("\1\0\0\0\0\0\0\0", 8)}) {
+    Place other;
+    cache::CacheOptions stored;
+    stored.root = other.path;
+    cache::Store::open(stored).store(entry->key, payload);
+    api::CompileRequest request;
+    request.cacheDir = other.path;
+    request.threads = 2;
+    api::PlanCache cache(request);
+    std::string logged;
+    runtime::setLog(
+        [](void *user, int, const char *message) {
+          *static_cast<std::string *>(user) += message;
+        },
+        &logged, runtime::LogLevel::Warn);
+    EXPECT_FALSE(cache.find(g.handle()->graph, target::hostTarget(), request));
+    runtime::setLog(nullptr, nullptr, runtime::LogLevel::Warn);
+    EXPECT_NE(logged.find("the entry is too short [cache.entry]"),
+              std::string::npos)
+        << logged;
+    EXPECT_FALSE(cache.store().load(entry->key)) << "it must be gone";
+  }
+}
+
+// Nothing throws across the C boundary.
+TEST(Guarded, ExceptionsBecomeErrors) {
+  az_error *error = nullptr;
+  az_status status = api::guarded("az_test", &error,
+                                  []() -> Status { throw std::bad_alloc(); });
+  EXPECT_EQ(status, AZ_OUT_OF_MEMORY);
+  ASSERT_NE(error, nullptr);
+  EXPECT_STREQ(az_error_rule(error), "api.memory");
+  EXPECT_STREQ(az_error_where(error), "az_test");
+  az_error_destroy(error);
+  error = nullptr;
+  status = api::guarded("az_test", &error, []() -> Status {
+    throw std::runtime_error("what happened");
+  });
+  EXPECT_EQ(status, AZ_INTERNAL);
+  ASSERT_NE(error, nullptr);
+  EXPECT_STREQ(az_error_rule(error), "api.exception");
+  EXPECT_STREQ(az_error_message(error), "what happened");
+  az_error_destroy(error);
+  // Who does not ask for the error still gets the code.
+  EXPECT_EQ(api::guarded("az_test", nullptr,
+                         []() -> Status { throw std::bad_alloc(); }),
+            AZ_OUT_OF_MEMORY);
 }
