@@ -2,6 +2,7 @@
 // RUN: sed -e 's/KNOBS/registerM=12,registerN=2,packLhs=0/' %s | azulejo-opt "-azulejo-lower-tile-to-host=target=cpu-avx512" -canonicalize -cse | FileCheck %s --check-prefixes=CHECK,LARGE -DW=16
 // RUN: sed -e 's/KNOBS/registerM=4,registerN=1,packLhs=0/' %s | azulejo-opt "-azulejo-lower-tile-to-host=target=cpu-avx2" -canonicalize -cse | FileCheck %s --check-prefixes=CHECK,SMALL -DW=8
 // RUN: sed -e 's/KNOBS/registerM=4,registerN=1,packLhs=1/' %s | azulejo-opt "-azulejo-lower-tile-to-host=target=cpu-avx512" -canonicalize -cse | FileCheck %s --check-prefix=PACKED
+// RUN: sed -e 's/KNOBS/registerM=4,registerN=1,packLhs=0,unroll=2/' %s | azulejo-opt "-azulejo-lower-tile-to-host=target=cpu-avx512" -canonicalize -cse | FileCheck %s --check-prefix=TWICE
 // A product keeps registerM x registerN sums in registers: that many
 // multiply-adds per step, each loaded vector and each broadcast used by all.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
@@ -33,6 +34,15 @@
 // PACKED-COUNT-4: llvm.intr.fma
 // PACKED-NOT: llvm.intr.fma
 // PACKED: llvm.return
+// Unrolled by two, twice as many per turn, and one loop for an odd step.
+// TWICE: llvm.func @product(
+// TWICE: %[[EVEN:.*]]:4 = scf.for %{{.*}} = %c0_i64 to %[[WHOLE:.*]] step %c2_i64 iter_args
+// TWICE-COUNT-8: llvm.intr.fma
+// TWICE-NOT: llvm.intr.fma
+// TWICE: scf.for %{{.*}} = %[[WHOLE]] to %{{.*}} step %c1_i64 iter_args(%{{.*}} = %[[EVEN]]#0,
+// TWICE-COUNT-4: llvm.intr.fma
+// TWICE-NOT: llvm.intr.fma
+// TWICE: llvm.return
 tile.kernel @product attributes {
     symbols = ["M", "N", "K"], gridExtents = ["M", "N"],
     gridTiles = array<i64: 16, 32>, family = "Matmul",
