@@ -58,12 +58,14 @@ PlanCache::PlanCache(const CompileRequest &request) {
 static cache::Key keyOf(const graph::Graph &graph,
                         const target::TargetDesc &target,
                         const CompileRequest &request, bool tuned) {
+  // A CPU plan is the same with and without an assembler for GPUs.
+  bool assembled = target.kind == target::Kind::Gpu && !request.ptxas.empty();
   cache::PlanKey key;
   key.graph = graph.canonical();
   key.options = std::string("fusion=") + (request.allowFusion ? "1" : "0") +
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads) +
-                " assembled=" + (request.ptxas.empty() ? "0" : "1");
+                " assembled=" + (assembled ? "1" : "0");
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +
