@@ -1,4 +1,5 @@
-// The headers that nearly every file above MLIR needs; see AzulejoLibrary.cmake.
+// The headers that nearly every file above MLIR needs; see
+// AzulejoLibrary.cmake.
 #ifndef AZULEJO_CMAKE_MLIRPCH_H
 #define AZULEJO_CMAKE_MLIRPCH_H
 #include "mlir/Dialect/Arith/IR/Arith.h"

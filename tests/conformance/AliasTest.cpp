@@ -33,8 +33,8 @@ struct Outcome {
   std::vector<std::vector<std::byte>> outputs;
 };
 
-Outcome runPlaced(Subject &subject, const Sketch &sketch,
-                  const DimValues &dims, const Placement &placement) {
+Outcome runPlaced(Subject &subject, const Sketch &sketch, const DimValues &dims,
+                  const Placement &placement) {
   std::vector<HostTensor> inputs = sketch.data(dims);
   auto shapes = subject.run(dims, inputs);
   if (!shapes)
@@ -65,10 +65,10 @@ Outcome runPlaced(Subject &subject, const Sketch &sketch,
   std::vector<std::byte *> places;
   for (size_t i = 0; i < shapes->size(); ++i) {
     int over = placement.over[i];
-    std::byte *data = over < 0 ? own[i].data()
-                               : memory[static_cast<size_t>(over)].data() +
-                                     placement.shift *
-                                         dtypeBytes((*shapes)[i].dtype);
+    std::byte *data =
+        over < 0 ? own[i].data()
+                 : memory[static_cast<size_t>(over)].data() +
+                       placement.shift * dtypeBytes((*shapes)[i].dtype);
     places.push_back(bind((*shapes)[i], data));
   }
   std::vector<std::vector<std::byte>> before = memory;
@@ -82,8 +82,8 @@ Outcome runPlaced(Subject &subject, const Sketch &sketch,
   std::vector<std::byte> workspace(static_cast<size_t>(*bytes) + 64);
   auto aligned = reinterpret_cast<void *>(
       (reinterpret_cast<uintptr_t>(workspace.data()) + 63) & ~uintptr_t{63});
-  Status status = executable.run(bound, aligned, static_cast<size_t>(*bytes),
-                                 queue);
+  Status status =
+      executable.run(bound, aligned, static_cast<size_t>(*bytes), queue);
   if (!status) {
     EXPECT_EQ(memory, before) << "refused, but something was written";
     return {status.error().rule, {}};
@@ -147,8 +147,12 @@ TEST(Alias, ReductionsProductsAndTransposesOverTheirInputs) {
   s.output(s.op("softmax", {x}, {{"axis", int64_t{0}}}));
   s.output(s.op("transpose", {y}, {{"perm", Ints{1, 0}}}));
   s.output(s.op("matmul", {x, y}));
-  expectRefusedOrRight(s, {}, {{{0, -1, -1}}, {{-1, 1, -1}}, {{-1, -1, 0}},
-                               {{-1, -1, 1}}, {{1, 0, -1}}});
+  expectRefusedOrRight(s, {},
+                       {{{0, -1, -1}},
+                        {{-1, 1, -1}},
+                        {{-1, -1, 0}},
+                        {{-1, -1, 1}},
+                        {{1, 0, -1}}});
 }
 
 TEST(Alias, O075ShiftedCopyWithinOneBuffer) {
@@ -157,9 +161,10 @@ TEST(Alias, O075ShiftedCopyWithinOneBuffer) {
     Sketch s;
     Shape shape{Dim(length)};
     ValueId base = s.input(DType::F32, shape, ramp(0));
-    ValueId head = s.op("slice", {base}, {{"starts", Ints{0}},
-                                          {"sizes", Shape{Dim(length - 1)}},
-                                          {"steps", Ints{1}}});
+    ValueId head = s.op("slice", {base},
+                        {{"starts", Ints{0}},
+                         {"sizes", Shape{Dim(length - 1)}},
+                         {"steps", Ints{1}}});
     ValueId at = s.input(DType::I32, {}, values({1}));
     ValueId next =
         s.op("cache_update", {base, head, at}, {{"axis", int64_t{0}}});
@@ -178,8 +183,7 @@ TEST(Alias, O075ShiftedCopyWithinOneBuffer) {
                              {"sizes", Shape{Dim(length - 1)}},
                              {"steps", Ints{1}}});
     flat.output(flat.op("cache_update",
-                        {again, start,
-                         flat.input(DType::I32, {}, values({1}))},
+                        {again, start, flat.input(DType::I32, {}, values({1}))},
                         {{"axis", int64_t{0}}}));
     expectRefusedOrRight(flat, {}, {{{0}}, {{0}, 1}});
   }
@@ -220,9 +224,9 @@ TEST(Alias, OneValueAsTwoOutputsAndAnInputAsOutput) {
 TEST(Alias, CacheUpdateDropsWhatFallsOutside) {
   // Rows of the update: 10, 20, 30; the cache holds 1..4.
   const std::vector<std::pair<double, std::vector<double>>> cases{
-      {-4, {1, 2, 3, 4}},   {-3, {1, 2, 3, 4}},    {-2, {30, 2, 3, 4}},
-      {-1, {20, 30, 3, 4}}, {0, {10, 20, 30, 4}},  {1, {1, 10, 20, 30}},
-      {2, {1, 2, 10, 20}},  {3, {1, 2, 3, 10}},    {4, {1, 2, 3, 4}},
+      {-4, {1, 2, 3, 4}},   {-3, {1, 2, 3, 4}},   {-2, {30, 2, 3, 4}},
+      {-1, {20, 30, 3, 4}}, {0, {10, 20, 30, 4}}, {1, {1, 10, 20, 30}},
+      {2, {1, 2, 10, 20}},  {3, {1, 2, 3, 10}},   {4, {1, 2, 3, 4}},
       {2e9, {1, 2, 3, 4}},  {-2e9, {1, 2, 3, 4}}};
   for (const auto &[at, want] : cases)
     for (DType dtype : {DType::I32, DType::I64}) {
@@ -249,8 +253,10 @@ TEST(Alias, CacheUpdateInPlaceKeepsTheRest) {
           update = s.input(DType::BF16, {Dim(3), S, Dim(2), Dim(5)}),
           at = s.input(DType::I32, {Dim(3)}, values({0, 7, 30}));
   s.output(s.op("cache_update", {cache, update, at}, {{"axis", int64_t{1}}}));
-  checkEverywhere(s, {{{"L", 33}, {"S", 1}}, {{"L", 33}, {"S", 9}},
-                      {{"L", 33}, {"S", 33}}, {{"L", 0}, {"S", 4}},
+  checkEverywhere(s, {{{"L", 33}, {"S", 1}},
+                      {{"L", 33}, {"S", 9}},
+                      {{"L", 33}, {"S", 33}},
+                      {{"L", 0}, {"S", 4}},
                       {{"L", 5}, {"S", 0}}});
   expectRefusedOrRight(s, {{"L", 33}, {"S", 9}}, {{{0}}, {{1}}, {{0}, 3}});
 }

@@ -128,8 +128,13 @@ Problem middleRowBias(DType dtype, double value) {
       tensor.setFlat(shape[1] + j, value);
     return tensor;
   };
-  return {.dtype = dtype, .Sq = 3, .Sk = 64, .D = 64, .Dv = 64,
-          .q = uniform(), .v = uniform(),
+  return {.dtype = dtype,
+          .Sq = 3,
+          .Sk = 64,
+          .D = 64,
+          .Dv = 64,
+          .q = uniform(),
+          .v = uniform(),
           .extras = {{"bias", DType::F32, {Dim(3), Dim(64)}, bias}}};
 }
 
@@ -167,7 +172,9 @@ TEST(AttentionExact, O023RowMaskedByTheMostNegativeFiniteValueIsAMean) {
 }
 
 TEST(AttentionExact, O024MaskAndCausalityTogetherHideAllKeys) {
-  Problem one{.Sq = 4, .Sk = 4, .attrs = causal(),
+  Problem one{.Sq = 4,
+              .Sk = 4,
+              .attrs = causal(),
               .extras = {mask(4, 4, {0, 0, 0, 1})}};
   one.gives({0, 0, 0, 3});
   one.givesLse({-kInf, -kInf, -kInf, 0});
@@ -175,8 +182,11 @@ TEST(AttentionExact, O024MaskAndCausalityTogetherHideAllKeys) {
 
 TEST(AttentionExact, O026MoreQueriesThanKeys) {
   for (DType dtype : {DType::F16, DType::BF16, DType::F32}) {
-    Problem one{.dtype = dtype, .Sq = 5, .Sk = 2, .v = values({10, 10, 10, 10,
-                10, 10, 10, 10, 20, 20, 20, 20, 20, 20, 20, 20}),
+    Problem one{.dtype = dtype,
+                .Sq = 5,
+                .Sk = 2,
+                .v = values({10, 10, 10, 10, 10, 10, 10, 10, 20, 20, 20, 20, 20,
+                             20, 20, 20}),
                 .attrs = causal()};
     one.gives({0, 0, 0, 10, 15});
     one.attrs = causal("top_left");
@@ -201,8 +211,13 @@ TEST(AttentionExact, O028WindowCountsTheOwnPosition) {
 
 TEST(AttentionExact, O029WindowOverTheWholeSequenceIsPlainCausality) {
   for (int64_t length : {1, 17, 128, 129, 1024}) {
-    Problem one{.dtype = DType::F16, .Sq = length, .Sk = length, .D = 128,
-                .Dv = 128, .v = uniform(), .attrs = causal()};
+    Problem one{.dtype = DType::F16,
+                .Sq = length,
+                .Sk = length,
+                .D = 128,
+                .Dv = 128,
+                .v = uniform(),
+                .attrs = causal()};
     std::vector<HostTensor> plain = one.run();
     one.q = uniform();
     std::vector<HostTensor> weighted = one.run();
@@ -226,8 +241,16 @@ TEST(AttentionExact, O030SoftcapComesBeforeTheMask) {
 }
 
 TEST(AttentionExact, O032LengthsOfZeroAmongOthers) {
-  Problem one{.dtype = DType::BF16, .B = 4, .Hq = 9, .Hkv = 3, .Sq = 1,
-              .Sk = 5, .D = 64, .Dv = 64, .q = uniform(), .v = uniform(),
+  Problem one{.dtype = DType::BF16,
+              .B = 4,
+              .Hq = 9,
+              .Hkv = 3,
+              .Sq = 1,
+              .Sk = 5,
+              .D = 64,
+              .Dv = 64,
+              .q = uniform(),
+              .v = uniform(),
               .extras = {lengths({0, 3, 0, 5})}};
   one.agrees();
   std::vector<HostTensor> out = one.run();
@@ -241,7 +264,11 @@ TEST(AttentionExact, O032LengthsOfZeroAmongOthers) {
 
 TEST(AttentionExact, O033EmptyKeysQueriesBatchesAndHeads) {
   for (const char *alignment : {"none", "bottom_right", "top_left"}) {
-    Problem one{.B = 2, .Sq = 4, .Sk = 0, .D = 64, .Dv = 64,
+    Problem one{.B = 2,
+                .Sq = 4,
+                .Sk = 0,
+                .D = 64,
+                .Dv = 64,
                 .attrs = causal(alignment)};
     one.gives({0, 0, 0, 0});
     one.givesLse({-kInf, -kInf, -kInf, -kInf});
@@ -259,16 +286,30 @@ TEST(AttentionExact, O033EmptyKeysQueriesBatchesAndHeads) {
 
 TEST(AttentionExact, O035NothingOfOneHeadReachesTheNext) {
   for (int64_t length : {1, 7, 63, 65, 127, 129}) {
-    Problem one{.Hq = 4, .Hkv = 4, .Sq = length, .Sk = length, .D = 64,
-                .Dv = 64, .q = uniform(), .v = uniform()};
+    Problem one{.Hq = 4,
+                .Hkv = 4,
+                .Sq = length,
+                .Sk = length,
+                .D = 64,
+                .Dv = 64,
+                .q = uniform(),
+                .v = uniform()};
     one.agrees();
   }
 }
 
 TEST(AttentionExact, O036OperandsAsTransposedViews) {
   const int64_t B = 2, H = 4, S = 62, D = 128;
-  Problem one{.dtype = DType::F16, .B = B, .Hq = H, .Hkv = H, .Sq = S, .Sk = S,
-              .D = D, .Dv = D, .q = uniform(), .v = uniform()};
+  Problem one{.dtype = DType::F16,
+              .B = B,
+              .Hq = H,
+              .Hkv = H,
+              .Sq = S,
+              .Sk = S,
+              .D = D,
+              .Dv = D,
+              .q = uniform(),
+              .v = uniform()};
   std::vector<HostTensor> packed = one.run();
   ASSERT_EQ(packed.size(), 2u);
   // A view of [B, S, H, D] seen as [B, H, S, D].
@@ -286,9 +327,18 @@ TEST(AttentionExact, O036OperandsAsTransposedViews) {
 
 TEST(AttentionExact, O037EverySecondRowAndAMaskThatStretches) {
   const int64_t S = 40, D = 32;
-  Problem one{.B = 2, .Hq = 2, .Hkv = 2, .Sq = S, .Sk = S, .D = D, .Dv = D,
-              .q = uniform(), .v = uniform(),
-              .extras = {{"mask", DType::I1, {Dim(1), Dim(1), Dim(S), Dim(S)},
+  Problem one{.B = 2,
+              .Hq = 2,
+              .Hkv = 2,
+              .Sq = S,
+              .Sk = S,
+              .D = D,
+              .Dv = D,
+              .q = uniform(),
+              .v = uniform(),
+              .extras = {{"mask",
+                          DType::I1,
+                          {Dim(1), Dim(1), Dim(S), Dim(S)},
                           uniform(0, 2)}}};
   const Ints step{2 * 2 * S * D, 2 * S * D, 2 * D, 1};
   Options options;
@@ -299,8 +349,8 @@ TEST(AttentionExact, O037EverySecondRowAndAMaskThatStretches) {
 }
 
 TEST(AttentionExact, O038StridesOfSingleElementsDoNotMatter) {
-  Problem one{.Sq = 5, .Sk = 6, .D = 1, .Dv = 1, .q = uniform(),
-              .v = uniform()};
+  Problem one{
+      .Sq = 5, .Sk = 6, .D = 1, .Dv = 1, .q = uniform(), .v = uniform()};
   Options options;
   const int64_t far = int64_t{1} << 40;
   options.inputStrides = {{far, 0, 1, 7}, {0, far, 1, 7}, {7, 7, 1, far}};
@@ -311,17 +361,27 @@ TEST(AttentionExact, O038StridesOfSingleElementsDoNotMatter) {
 
 TEST(AttentionExact, O039BiasOfOddWidth) {
   for (DType dtype : {DType::F16, DType::BF16, DType::F32}) {
-    Problem one{.dtype = dtype, .B = 2, .Hq = 2, .Hkv = 2, .Sq = 43, .Sk = 43,
-                .D = 16, .Dv = 16, .q = uniform(), .v = uniform(),
-                .extras = {{"bias", dtype, {Dim(2), Dim(2), Dim(43), Dim(43)},
+    Problem one{.dtype = dtype,
+                .B = 2,
+                .Hq = 2,
+                .Hkv = 2,
+                .Sq = 43,
+                .Sk = 43,
+                .D = 16,
+                .Dv = 16,
+                .q = uniform(),
+                .v = uniform(),
+                .extras = {{"bias",
+                            dtype,
+                            {Dim(2), Dim(2), Dim(43), Dim(43)},
                             uniform(-2, 2)}}};
     one.agrees();
   }
 }
 
 TEST(AttentionExact, O046TheUpperHalfOfTheChannelsTakesPart) {
-  for (int64_t size : {8, 16, 24, 32, 40, 64, 72, 80, 96, 112, 128, 160, 192,
-                       256}) {
+  for (int64_t size :
+       {8, 16, 24, 32, 40, 64, 72, 80, 96, 112, 128, 160, 192, 256}) {
     auto upper = [size](bool firstRowOnly) -> Fill {
       return [=](DType dtype, Ints shape, uint64_t) {
         HostTensor tensor = HostTensor::dense(dtype, shape);
@@ -331,10 +391,14 @@ TEST(AttentionExact, O046TheUpperHalfOfTheChannelsTakesPart) {
         return tensor;
       };
     };
-    Problem one{.Sk = 2, .D = size, .Dv = 1, .q = upper(false),
-                .k = upper(true), .v = values({1, 0})};
-    double score = static_cast<double>(size) / 2 /
-                   std::sqrt(static_cast<double>(size));
+    Problem one{.Sk = 2,
+                .D = size,
+                .Dv = 1,
+                .q = upper(false),
+                .k = upper(true),
+                .v = values({1, 0})};
+    double score =
+        static_cast<double>(size) / 2 / std::sqrt(static_cast<double>(size));
     std::vector<HostTensor> out = one.run();
     ASSERT_EQ(out.size(), 2u);
     EXPECT_NEAR(out[0].flat(0), 1 / (1 + std::exp(-score)), 1e-6) << size;
@@ -346,8 +410,8 @@ TEST(AttentionExact, O046TheUpperHalfOfTheChannelsTakesPart) {
 }
 
 TEST(AttentionExact, O047HeadCountsThatDoNotDivideAreRefused) {
-  for (auto [heads, kvHeads] : {std::pair<int64_t, int64_t>{33, 2}, {3, 2},
-                                {4, 0}, {0, 1}, {2, 4}}) {
+  for (auto [heads, kvHeads] :
+       {std::pair<int64_t, int64_t>{33, 2}, {3, 2}, {4, 0}, {0, 1}, {2, 4}}) {
     graph::Graph g;
     auto x = [&](const char *name, int64_t count) {
       return *g.input(name, {DType::F16, {Dim(1), Dim(count), Dim(4), Dim(8)}});
@@ -375,8 +439,12 @@ TEST(AttentionExact, O048QueryHeadReadsItsKvHead) {
     for (int64_t kvHeads : {1, 2, 3, 4, 8}) {
       if (ratio != 7 && turn++ % 2)
         continue; // every second pair, and all of ratio 7
-      Problem one{.dtype = DType::F16, .Hq = kvHeads * ratio, .Hkv = kvHeads,
-                  .Sq = 2, .Sk = 3, .v = ramp(1)};
+      Problem one{.dtype = DType::F16,
+                  .Hq = kvHeads * ratio,
+                  .Hkv = kvHeads,
+                  .Sq = 2,
+                  .Sk = 3,
+                  .v = ramp(1)};
       std::vector<HostTensor> out = one.run();
       ASSERT_EQ(out.size(), 2u);
       for (int64_t h = 0; h < one.Hq; ++h)
@@ -395,8 +463,13 @@ TEST(AttentionExact, O050ScoresBeyondTheRangeOfHalf) {
       return tensor;
     };
   };
-  Problem one{.dtype = DType::F16, .Sk = 2, .D = 192, .Dv = 1,
-              .q = values({20}), .k = rows(20, -20), .v = values({1, 0})};
+  Problem one{.dtype = DType::F16,
+              .Sk = 2,
+              .D = 192,
+              .Dv = 1,
+              .q = values({20}),
+              .k = rows(20, -20),
+              .v = values({1, 0})};
   one.gives({1});
   one.D = 128;
   one.q = values({256});
@@ -405,8 +478,13 @@ TEST(AttentionExact, O050ScoresBeyondTheRangeOfHalf) {
 }
 
 TEST(AttentionExact, O051ScoresFarBelowZeroStillCount) {
-  Problem one{.Sq = 2, .Sk = 4, .D = 1, .Dv = 1, .q = values({-60000}),
-              .k = values({1}), .v = values({1, 2, 3, 4}),
+  Problem one{.Sq = 2,
+              .Sk = 4,
+              .D = 1,
+              .Dv = 1,
+              .q = values({-60000}),
+              .k = values({1}),
+              .v = values({1, 2, 3, 4}),
               .attrs = {{"scale", 1.0}},
               .extras = {mask(2, 4, {1, 1, 1, 1, 0, 0, 0, 0})}};
   one.gives({2.5, 0});
@@ -417,8 +495,13 @@ TEST(AttentionExact, O051ScoresFarBelowZeroStillCount) {
 TEST(AttentionExact, O052SoftcapOfLargeScores) {
   const std::vector<double> scores{1000, 3000, 5000, 10000, -10000, 4400};
   const std::vector<double> want{50, 50, 50, 50, -50, 50};
-  Problem one{.Sq = 6, .Sk = 1, .D = 1, .Dv = 1, .q = values(scores),
-              .k = values({1}), .attrs = {{"scale", 1.0}, {"softcap", 50.0}}};
+  Problem one{.Sq = 6,
+              .Sk = 1,
+              .D = 1,
+              .Dv = 1,
+              .q = values(scores),
+              .k = values({1}),
+              .attrs = {{"scale", 1.0}, {"softcap", 50.0}}};
   one.givesLse(want, 0x1p-18);
   Sketch s;
   ValueId x = s.input(DType::F32, {Dim(6)}, values(scores));
@@ -431,7 +514,9 @@ TEST(AttentionExact, O054LseOfARowWithoutKeysIsMinusInfinity) {
   for (DType dtype : {DType::F16, DType::BF16, DType::F32}) {
     Problem none{.dtype = dtype, .Sq = 2, .Sk = 0};
     none.givesLse({-kInf, -kInf});
-    Problem masked{.dtype = dtype, .Sq = 2, .Sk = 3,
+    Problem masked{.dtype = dtype,
+                   .Sq = 2,
+                   .Sk = 3,
                    .extras = {mask(2, 3, {0, 0, 0, 1, 1, 1})}};
     masked.givesLse({-kInf, std::log(3.)}, 1e-6);
     Problem early{.dtype = dtype, .Sq = 3, .Sk = 1, .attrs = causal()};
@@ -454,9 +539,17 @@ TEST(AttentionExact, O055NanPastTheLengthsNeverMatters) {
     for (const char *alignment : {"none", "bottom_right"})
       for (int64_t keys : {14, 257})
         for (bool fuse : {true, false}) {
-          Problem one{.dtype = dtype, .Hq = 2, .Hkv = 1, .Sq = 7, .Sk = keys,
-                      .D = 24, .Dv = 24, .q = uniform(), .k = poisoned(0),
-                      .v = poisoned(0), .attrs = causal(alignment),
+          Problem one{.dtype = dtype,
+                      .Hq = 2,
+                      .Hkv = 1,
+                      .Sq = 7,
+                      .Sk = keys,
+                      .D = 24,
+                      .Dv = 24,
+                      .q = uniform(),
+                      .k = poisoned(0),
+                      .v = poisoned(0),
+                      .attrs = causal(alignment),
                       .extras = {lengths({13})}};
           Options options;
           options.fuse = fuse;
@@ -474,8 +567,13 @@ TEST(AttentionExact, O056UnusedSlotsOfTheLastPage) {
   for (int64_t j = 0; j < 16; ++j)
     v.push_back(j < 13 ? static_cast<double>(j) : kNan);
   for (DType dtype : {DType::F16, DType::BF16, DType::F32}) {
-    Problem one{.dtype = dtype, .Sk = 16, .D = 1, .Dv = 1, .k = values(v),
-                .v = values(v), .extras = {lengths({13})}};
+    Problem one{.dtype = dtype,
+                .Sk = 16,
+                .D = 1,
+                .Dv = 1,
+                .k = values(v),
+                .v = values(v),
+                .extras = {lengths({13})}};
     one.gives({6});
   }
 }
@@ -488,18 +586,33 @@ TEST(AttentionExact, NanInVisibleKeysAndValuesPropagates) {
         tensor.setFlat(at * shape[3] + 5, kNan);
         return tensor;
       };
-      Problem keys{.dtype = dtype, .Sq = 3, .Sk = 100, .D = 16, .Dv = 16,
-                   .q = uniform(), .k = one, .v = uniform()};
+      Problem keys{.dtype = dtype,
+                   .Sq = 3,
+                   .Sk = 100,
+                   .D = 16,
+                   .Dv = 16,
+                   .q = uniform(),
+                   .k = one,
+                   .v = uniform()};
       keys.agrees(true);
-      Problem vals{.dtype = dtype, .Sq = 3, .Sk = 100, .D = 16, .Dv = 16,
-                   .q = uniform(), .v = one};
+      Problem vals{.dtype = dtype,
+                   .Sq = 3,
+                   .Sk = 100,
+                   .D = 16,
+                   .Dv = 16,
+                   .q = uniform(),
+                   .v = one};
       vals.agrees(true);
-      Problem queries{.dtype = dtype, .Sq = 3, .Sk = 100, .D = 16, .Dv = 16,
-                      .q = values({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                   1, 1, 1, kNan, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                   1, 1, 1, 1}),
-                      .v = uniform()};
+      Problem queries{
+          .dtype = dtype,
+          .Sq = 3,
+          .Sk = 100,
+          .D = 16,
+          .Dv = 16,
+          .q = values({1, 1, 1,    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                       1, 1, kNan, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                       1, 1, 1,    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}),
+          .v = uniform()};
       queries.agrees(true);
     }
 }
@@ -507,8 +620,14 @@ TEST(AttentionExact, NanInVisibleKeysAndValuesPropagates) {
 /// Every attribute changes the result, and both results are right (O-031).
 TEST(AttentionExact, O031EveryAttributeIsHeeded) {
   auto outputs = [](const AttrMap &attrs) {
-    Problem one{.Sq = 20, .Sk = 33, .D = 16, .Dv = 16, .q = uniform(-2, 2),
-                .k = uniform(-2, 2), .v = uniform(), .attrs = attrs};
+    Problem one{.Sq = 20,
+                .Sk = 33,
+                .D = 16,
+                .Dv = 16,
+                .q = uniform(-2, 2),
+                .k = uniform(-2, 2),
+                .v = uniform(),
+                .attrs = attrs};
     one.agrees();
     return elementsOf(one.run()[0]);
   };
@@ -520,8 +639,8 @@ TEST(AttentionExact, O031EveryAttributeIsHeeded) {
     return largest;
   };
   std::vector<double> base = outputs(causal());
-  for (auto [name, value] : std::initializer_list<
-           std::pair<const char *, opset::Attr>>{
+  for (auto [name, value] :
+       std::initializer_list<std::pair<const char *, opset::Attr>>{
            {"softcap", 0.5},
            {"window", int64_t{4}},
            {"scale", 1.0},

@@ -33,10 +33,9 @@ struct Case {
   Sketch sketch() const {
     Sketch s;
     Dim Q = s.dim("Q"), K = s.dim("K");
-    std::vector<ValueId> operands{
-        s.input(dtype, shape(heads, Q, size)),
-        s.input(dtype, shape(kvHeads, K, size)),
-        s.input(dtype, shape(kvHeads, K, valueSize))};
+    std::vector<ValueId> operands{s.input(dtype, shape(heads, Q, size)),
+                                  s.input(dtype, shape(kvHeads, K, size)),
+                                  s.input(dtype, shape(kvHeads, K, valueSize))};
     std::string roles;
     auto give = [&](const char *role, ValueId id) {
       roles += (roles.empty() ? "" : ",") + std::string(role);
@@ -49,19 +48,17 @@ struct Case {
                            values({0.5, -1, 2, 0, -inf, 1.25, -0.75})));
     }
     if (mask)
-      give("mask", s.input(DType::I1, {Dim(batch), Dim(1), Q, K},
-                           uniform(-0.5, 2)));
+      give("mask",
+           s.input(DType::I1, {Dim(batch), Dim(1), Q, K}, uniform(-0.5, 2)));
     if (lengths)
-      give("lengths", s.input(DType::I32, {Dim(batch)},
-                              values({40, 0, 100000, 129, 1})));
+      give("lengths",
+           s.input(DType::I32, {Dim(batch)}, values({40, 0, 100000, 129, 1})));
     if (slopes)
       give("slopes", s.input(DType::F32, {Dim(heads)}, uniform(0.02, 0.5)));
-    AttrMap attrs{{"causal", causal},
-                  {"window", window},
-                  {"softcap", softcap},
-                  {"layout", std::string(bshd ? "bshd" : "bhsd")},
-                  {"lse", lse},
-                  {"roles", roles}};
+    AttrMap attrs{
+        {"causal", causal},   {"window", window},
+        {"softcap", softcap}, {"layout", std::string(bshd ? "bshd" : "bhsd")},
+        {"lse", lse},         {"roles", roles}};
     if (scale != 0)
       attrs["scale"] = scale;
     for (ValueId id : s.ops("attention", operands, attrs))
@@ -104,8 +101,8 @@ Options perRow() {
 }
 
 TEST(Attention, EveryHeadSize) {
-  for (int64_t size : {8, 16, 24, 32, 40, 64, 72, 80, 96, 112, 128, 160, 192,
-                       256, 1, 3, 7, 9, 65, 100})
+  for (int64_t size : {8,   16,  24,  32,  40, 64, 72, 80, 96, 112,
+                       128, 160, 192, 256, 1,  3,  7,  9,  65, 100})
     for (int dtype = 0; dtype < 3; ++dtype) {
       Case one;
       one.dtype = floatOf(dtype);
@@ -113,15 +110,17 @@ TEST(Attention, EveryHeadSize) {
       one.causal = "bottom_right";
       SCOPED_TRACE(one.str());
       checkFused(one.sketch(),
-                 {{{"Q", 17}, {"K", 33}}, {{"Q", 1}, {"K", 129}},
-                  {{"Q", 66}, {"K", 64}}, {{"Q", 97}, {"K", 100}}},
+                 {{{"Q", 17}, {"K", 33}},
+                  {{"Q", 1}, {"K", 129}},
+                  {{"Q", 66}, {"K", 64}},
+                  {{"Q", 97}, {"K", 100}}},
                  perRow());
     }
 }
 
 TEST(Attention, ValuesMayHaveASizeOfTheirOwn) {
-  for (auto [size, valueSize] : {std::pair<int64_t, int64_t>{16, 40},
-                                 {40, 8}, {7, 65}, {128, 1}}) {
+  for (auto [size, valueSize] :
+       {std::pair<int64_t, int64_t>{16, 40}, {40, 8}, {7, 65}, {128, 1}}) {
     Case one;
     one.size = size;
     one.valueSize = valueSize;
@@ -143,8 +142,8 @@ TEST(Attention, EveryRatioOfHeads) {
       one.bshd = bshd;
       one.batch = 2;
       SCOPED_TRACE(one.str());
-      checkFused(one.sketch(),
-                 {{{"Q", 17}, {"K", 33}}, {{"Q", 1}, {"K", 65}}}, perRow());
+      checkFused(one.sketch(), {{{"Q", 17}, {"K", 33}}, {{"Q", 1}, {"K", 65}}},
+                 perRow());
     }
 }
 
@@ -220,8 +219,8 @@ TEST(Attention, CombinationsOfOptions) {
 TEST(Attention, ManyBlocksWithGrowingScores) {
   for (bool rising : {true, false}) {
     Sketch s;
-    Shape q{Dim(1), Dim(1), Dim(70), Dim(16)}, k{Dim(1), Dim(1), Dim(700),
-                                                 Dim(16)};
+    Shape q{Dim(1), Dim(1), Dim(70), Dim(16)},
+        k{Dim(1), Dim(1), Dim(700), Dim(16)};
     // k grows (or shrinks) along the sequence: the largest score so far moves
     // in every block (or never after the first).
     Fill climb = [rising](DType dtype, Ints shape, uint64_t seed) {
@@ -233,9 +232,9 @@ TEST(Attention, ManyBlocksWithGrowingScores) {
       }
       return tensor;
     };
-    s.output(s.op("attention", {s.input(DType::F32, q, uniform(0.5, 1)),
-                                s.input(DType::F32, k, climb),
-                                s.input(DType::F32, k)}));
+    s.output(s.op("attention",
+                  {s.input(DType::F32, q, uniform(0.5, 1)),
+                   s.input(DType::F32, k, climb), s.input(DType::F32, k)}));
     checkEverywhere(s, {{}}, perRow());
   }
 }

@@ -29,17 +29,16 @@ Sketch block(DType dtype) {
     y = s.op("transpose", {y}, {{"perm", Ints{0, 2, 1, 3}}});
     return rotate ? s.op("rope", {y, cosTable, sinTable}) : y;
   };
-  ValueId o = s.op("attention", {heads(4, true), heads(2, true),
-                                 heads(2, false)},
-                   {{"causal", std::string("bottom_right")}});
+  ValueId o =
+      s.op("attention", {heads(4, true), heads(2, true), heads(2, false)},
+           {{"causal", std::string("bottom_right")}});
   o = s.op("transpose", {o}, {{"perm", Ints{0, 2, 1, 3}}});
   o = s.op("reshape", {o}, {{"shape", Shape{B, S, Dim(64)}}});
   ValueId after = s.op("add", {x, s.op("matmul", {o, weight(64, 64)})});
   s.output(after);
   ValueId second = s.op("layer_norm", {after});
   ValueId gate = s.op("silu", {s.op("matmul", {second, weight(64, 96)})});
-  ValueId gated =
-      s.op("mul", {gate, s.op("matmul", {second, weight(64, 96)})});
+  ValueId gated = s.op("mul", {gate, s.op("matmul", {second, weight(64, 96)})});
   s.output(s.op("add", {after, s.op("matmul", {gated, weight(96, 64)})}));
   s.output(s.op("reduce_mean", {after}, {{"axes", Ints{1}}}));
   s.output(s.op("softmax", {after}));
@@ -113,12 +112,14 @@ TEST_P(Determinism, AnEntryDoesNotDependOnItsBatch) {
                 some.bytes.size(), some.bytes.begin());
     return some;
   };
-  for (auto [first, count] : {std::pair<int64_t, int64_t>{0, 1}, {36, 1},
-                              {5, 2}, {11, 16}, {1, 36}}) {
+  for (auto [first, count] : {std::pair<int64_t, int64_t>{0, 1},
+                              {36, 1},
+                              {5, 2},
+                              {11, 16},
+                              {1, 36}}) {
     std::vector<HostTensor> some = inputs;
     some[0] = part(inputs[0], first, count); // the others are shared
-    std::vector<HostTensor> out =
-        run({{"B", count}, {"S", length}}, some, 2);
+    std::vector<HostTensor> out = run({{"B", count}, {"S", length}}, some, 2);
     ASSERT_EQ(out.size(), all.size());
     for (size_t i = 0; i < out.size(); ++i)
       EXPECT_EQ(out[i].bytes, part(all[i], first, count).bytes)
@@ -131,8 +132,9 @@ TEST(BatchInvariance, ARowDoesNotDependOnTheNumberOfRows) {
   Sketch s;
   Dim M = s.dim("M");
   ValueId x = s.input(DType::F32, {M, Dim(300)}, uniform());
-  s.output(s.op("gelu_erf", {s.op("matmul", {x, s.input(DType::F32,
-                                                        {Dim(300), Dim(77)})})}));
+  s.output(
+      s.op("gelu_erf",
+           {s.op("matmul", {x, s.input(DType::F32, {Dim(300), Dim(77)})})}));
   s.output(s.op("layer_norm", {x}));
   Result<std::unique_ptr<Subject>> subject = s.compile();
   ASSERT_TRUE(subject.ok()) << subject.error().str();

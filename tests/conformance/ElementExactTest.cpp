@@ -55,8 +55,8 @@ TEST(ElementExact, O070RotaryOfHalfTheChannels) {
           zero = s.input(DType::F32, {Dim(1), Dim(2)}, values({0})),
           one = s.input(DType::F32, {Dim(1), Dim(2)}, values({1}));
   s.output(s.op("rope", {x, zero, one}));
-  s.output(s.op("rope", {x, zero, one},
-                {{"pairing", std::string("interleaved")}}));
+  s.output(
+      s.op("rope", {x, zero, one}, {{"pairing", std::string("interleaved")}}));
   expectOutputs(s, {{-3, -4, 1, 2, 5, 6, 7, 8}, {-2, 1, -4, 3, 5, 6, 7, 8}});
 }
 
@@ -64,12 +64,13 @@ TEST(ElementExact, O071SwiGluOfManyWidths) {
   for (int64_t width : {1, 3, 320, 640, 1408, 2816, 5632, 11008}) {
     SCOPED_TRACE(width);
     Sketch s;
-    ValueId packed = s.input(DType::F16, {Dim(5), Dim(2 * width)},
-                             uniform(-3, 3));
+    ValueId packed =
+        s.input(DType::F16, {Dim(5), Dim(2 * width)}, uniform(-3, 3));
     auto half = [&](int64_t start) {
-      return s.op("slice", {packed}, {{"starts", Ints{0, start}},
-                                      {"sizes", Shape{Dim(5), Dim(width)}},
-                                      {"steps", Ints{1, 1}}});
+      return s.op("slice", {packed},
+                  {{"starts", Ints{0, start}},
+                   {"sizes", Shape{Dim(5), Dim(width)}},
+                   {"steps", Ints{1, 1}}});
     };
     s.output(s.op("mul", {s.op("silu", {half(0)}), half(width)}));
     checkFused(s, {{}});
@@ -101,12 +102,12 @@ TEST(ElementExact, O072NanIsKept) {
         }
         s.output(s.op("relu", {nan}));
         s.output(s.op("clamp", {nan}, {{"low", 0.}, {"high", 1.}}));
-        ValueId row = s.op("add", {one, s.input(dtype, {Dim(count)},
-                                                values({kNan, 1, 1, 1, 1, 1, 1,
-                                                        1, 1, 1, 1, 1, 1, 1, 1,
-                                                        1, 1, 1, 1, 1, 1, 1, 1,
-                                                        1, 1, 1, 1, 1, 1, 1, 1,
-                                                        1, 1, 1, 1, 1, 1}))});
+        ValueId row =
+            s.op("add",
+                 {one, s.input(dtype, {Dim(count)},
+                               values({kNan, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                       1,    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                       1,    1, 1, 1, 1, 1, 1, 1, 1, 1, 1}))});
         s.output(s.op("softmax", {row}));
         s.output(s.op("reduce_max", {row}, {{"axes", Ints{0}}}));
         Options options;
@@ -159,8 +160,8 @@ TEST(ElementExact, O078BroadcastsAndTransposesInOneChain) {
   s.output(s.op("add", {y, row}));
   s.output(s.op("add", {s.op("transpose", {y}, {{"perm", Ints{1, 0}}}),
                         s.input(DType::F32, {Dim(3)}, uniform())}));
-  ValueId columns = s.op("reduce_sum", {y}, {{"axes", Ints{1}},
-                                             {"keepdims", true}});
+  ValueId columns =
+      s.op("reduce_sum", {y}, {{"axes", Ints{1}}, {"keepdims", true}});
   s.output(s.op("mul", {y, columns}));
   checkEverywhere(s, {{}});
 }
@@ -169,19 +170,21 @@ TEST(ElementExact, O079IndicesSurviveReshapes) {
   Sketch s;
   Dim B = s.dim("B"), S = s.dim("S");
   ValueId x = s.input(DType::F32, {B, S, Dim(24)});
-  ValueId positions = s.op("iota", {}, {{"shape", Shape{B, S, Dim(24)}},
-                                        {"axis", int64_t{1}},
-                                        {"dtype", DType::F32}});
+  ValueId positions = s.op("iota", {},
+                           {{"shape", Shape{B, S, Dim(24)}},
+                            {"axis", int64_t{1}},
+                            {"dtype", DType::F32}});
   ValueId sum = s.op("add", {x, positions});
-  ValueId apart = s.op("reshape", {sum},
-                       {{"shape", Shape{B, S, Dim(3), Dim(8)}}});
+  ValueId apart =
+      s.op("reshape", {sum}, {{"shape", Shape{B, S, Dim(3), Dim(8)}}});
   ValueId heads = s.op("transpose", {apart}, {{"perm", Ints{0, 2, 1, 3}}});
-  ValueId ramp = s.op("iota", {}, {{"shape", Shape{B, Dim(3), S, Dim(8)}},
-                                   {"axis", int64_t{3}},
-                                   {"dtype", DType::F32}});
+  ValueId ramp = s.op("iota", {},
+                      {{"shape", Shape{B, Dim(3), S, Dim(8)}},
+                       {"axis", int64_t{3}},
+                       {"dtype", DType::F32}});
   s.output(s.op("mul", {heads, ramp}));
-  checkEverywhere(s, {{{"B", 2}, {"S", 7}}, {{"B", 1}, {"S", 65}},
-                      {{"B", 3}, {"S", 1}}});
+  checkEverywhere(
+      s, {{{"B", 2}, {"S", 7}}, {{"B", 1}, {"S", 65}}, {{"B", 3}, {"S", 1}}});
 }
 
 TEST(ElementExact, O080ExplicitCastsRound) {
@@ -259,22 +262,24 @@ TEST(ElementExact, CastsOfFloatsToIntegersSaturate) {
     for (double value : list)
       want.push_back(std::isnan(value)
                          ? 0
-                         : std::trunc(std::min(std::max(value, low), high)) + 0.);
+                         : std::trunc(std::min(std::max(value, low), high)) +
+                               0.);
     return want;
   };
   Sketch s;
   ValueId x = s.input(DType::F32, {Dim(12)}, values(list));
   for (DType dtype : {DType::I8, DType::I32, DType::I64, DType::I1})
     s.output(s.op("cast", {x}, {{"dtype", dtype}}));
-  expectOutputs(s, {saturated(-128, 127), saturated(-2147483648., 2147483647.),
+  expectOutputs(s, {saturated(-128, 127),
+                    saturated(-2147483648., 2147483647.),
                     saturated(-0x1p63, 0x1p63 - 1),
                     {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}});
 }
 
 TEST(ElementExact, GatherOutsideOfTheTableIsZero) {
   Sketch s;
-  ValueId table = s.input(DType::F32, {Dim(3), Dim(2)},
-                          values({1, 2, 3, 4, 5, 6})),
+  ValueId table =
+              s.input(DType::F32, {Dim(3), Dim(2)}, values({1, 2, 3, 4, 5, 6})),
           ids = s.input(DType::I64, {Dim(5)}, values({2, -1, 0, 3, 4e18}));
   s.output(s.op("gather", {table, ids}));
   expectOutputs(s, {{5, 6, 0, 0, 1, 2, 0, 0, 0, 0}});

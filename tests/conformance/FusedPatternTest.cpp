@@ -23,14 +23,14 @@ plan::Plan planOf(const Sketch &sketch) {
   return {};
 }
 
-#define EXPECT_KERNELS(sketch, ...)                                           \
-  do {                                                                        \
-    plan::Plan made = planOf(sketch);                                         \
-    std::vector<std::string> families;                                        \
-    for (const plan::Launch &launch : made.launches)                          \
-      families.push_back(launch.family);                                      \
-    EXPECT_EQ(families, (std::vector<std::string> __VA_ARGS__))               \
-        << kernelsOf(made);                                                   \
+#define EXPECT_KERNELS(sketch, ...)                                            \
+  do {                                                                         \
+    plan::Plan made = planOf(sketch);                                          \
+    std::vector<std::string> families;                                         \
+    for (const plan::Launch &launch : made.launches)                           \
+      families.push_back(launch.family);                                       \
+    EXPECT_EQ(families, (std::vector<std::string> __VA_ARGS__))                \
+        << kernelsOf(made);                                                    \
   } while (false)
 
 const Ints kHeadsLast{0, 2, 1, 3};
@@ -42,7 +42,7 @@ protected:
   Dim B = s.dim("B", 0, 64), S = s.dim("S", 0, 4096);
   std::vector<DimValues> sizes{{{"B", 2}, {"S", 33}}, {{"B", 1}, {"S", 1}},
                                {{"B", 3}, {"S", 17}}, {{"B", 1}, {"S", 129}},
-                               {{"B", 2}, {"S", 0}}, {{"B", 0}, {"S", 5}}};
+                               {{"B", 2}, {"S", 0}},  {{"B", 0}, {"S", 5}}};
   Options options;
 
   ValueId rows(int64_t width) { return s.input(dtype, {B, S, Dim(width)}); }
@@ -88,9 +88,10 @@ TEST_P(Pattern, ResidualRmsNormWithBothOutputsIsOneKernel) {
 TEST_P(Pattern, SwiGluOfOnePackedTensorIsOneKernel) {
   ValueId packed = rows(2 * 80);
   auto half = [&](int64_t start) {
-    return s.op("slice", {packed}, {{"starts", Ints{0, 0, start}},
-                                    {"sizes", Shape{B, S, Dim(80)}},
-                                    {"steps", Ints{1, 1, 1}}});
+    return s.op("slice", {packed},
+                {{"starts", Ints{0, 0, start}},
+                 {"sizes", Shape{B, S, Dim(80)}},
+                 {"steps", Ints{1, 1, 1}}});
   };
   s.output(s.op("mul", {s.op("silu", {half(0)}), half(80)}));
   EXPECT_KERNELS(s, {"RowChain"});
@@ -133,8 +134,8 @@ TEST_P(Pattern, BatchedProductsWithTransposedOperands) {
 
 TEST_P(Pattern, TransposeAfterAProductIsItsEpilogue) {
   ValueId product = s.op("matmul", {rows(32), weight(32, 48)});
-  ValueId apart = s.op("reshape", {product},
-                       {{"shape", Shape{B, S, Dim(6), Dim(8)}}});
+  ValueId apart =
+      s.op("reshape", {product}, {{"shape", Shape{B, S, Dim(6), Dim(8)}}});
   s.output(s.op("transpose", {apart}, {{"perm", kHeadsLast}}));
   EXPECT_KERNELS(s, {"Matmul"});
   check();
@@ -178,8 +179,8 @@ TEST_P(Pattern, RopeOfKeysJoinsWhereThereIsOneQueryBlock) {
 
 TEST_P(Pattern, AttentionBetweenHeadSplitsIsOneKernel) {
   auto split = [&](ValueId x, int64_t count) {
-    ValueId apart = s.op("reshape", {x},
-                         {{"shape", Shape{B, S, Dim(count), Dim(24)}}});
+    ValueId apart =
+        s.op("reshape", {x}, {{"shape", Shape{B, S, Dim(count), Dim(24)}}});
     return s.op("transpose", {apart}, {{"perm", kHeadsLast}});
   };
   ValueId o = s.op("attention", {split(rows(4 * 24), 4), split(rows(48), 2),
@@ -221,8 +222,8 @@ TEST_P(Pattern, SoftmaxWithScaleAndMaskIsOneKernel) {
 
 TEST_P(Pattern, MeanOverTheMiddleAxisWithItsUsersIsOneKernel) {
   ValueId x = s.input(dtype, {B, Dim(21), S});
-  ValueId mean = s.op("reduce_mean", {x},
-                      {{"axes", Ints{1}}, {"keepdims", true}});
+  ValueId mean =
+      s.op("reduce_mean", {x}, {{"axes", Ints{1}}, {"keepdims", true}});
   s.output(s.op("sub", {x, mean}));
   EXPECT_KERNELS(s, {"RowChain"});
   check();
@@ -262,8 +263,7 @@ TEST_P(Pattern, CacheWritesWithRopeFeedAttention) {
     s.output(next);
     return next;
   };
-  ValueId k = cached(rope(heads(2, 16, S), S, 16)),
-          v = cached(heads(2, 16, S));
+  ValueId k = cached(rope(heads(2, 16, S), S, 16)), v = cached(heads(2, 16, S));
   s.output(s.op("attention", {heads(6, 16, S), k, v, lengths},
                 {{"roles", std::string("lengths")},
                  {"causal", std::string("bottom_right")}}));

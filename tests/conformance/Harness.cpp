@@ -120,15 +120,16 @@ void copyElements(Guarded &guarded, HostTensor &dense, bool toGuarded) {
       rest /= guarded.shape[i];
     }
     char *there = guarded.data() + position * element;
-    char *here = reinterpret_cast<char *>(dense.bytes.data()) + number * element;
+    char *here =
+        reinterpret_cast<char *>(dense.bytes.data()) + number * element;
     std::memcpy(toGuarded ? there : here, toGuarded ? here : there, element);
   }
 }
 } // namespace
 
-Result<std::vector<HostTensor>>
-Subject::run(const DimValues &dims, std::span<const HostTensor> inputs,
-             const Options &options) {
+Result<std::vector<HostTensor>> Subject::run(const DimValues &dims,
+                                             std::span<const HostTensor> inputs,
+                                             const Options &options) {
   std::vector<Guarded> buffers;
   std::vector<HostTensor> outputs;
   buffers.reserve(inputs.size() + graph.outputs().size());
@@ -185,8 +186,7 @@ Subject::run(const DimValues &dims, std::span<const HostTensor> inputs,
     return status.error();
   for (size_t i = 0; i < buffers.size(); ++i)
     if (!buffers[i].intact())
-      return makeError(ErrorCode::CandidateWrong,
-                       "tensor " + std::to_string(i),
+      return makeError(ErrorCode::CandidateWrong, "tensor " + std::to_string(i),
                        "memory outside the tensor was written");
   for (size_t i = 0; i < outputs.size(); ++i)
     copyElements(buffers[inputs.size() + i], outputs[i], false);
@@ -214,8 +214,8 @@ std::string Subject::check(const DimValues &dims,
                   : expected.error().str();
 }
 
-static reference::CheckOptions ruleFor(const graph::Graph &graph,
-                                       size_t output, const Options &options) {
+static reference::CheckOptions ruleFor(const graph::Graph &graph, size_t output,
+                                       const Options &options) {
   reference::CheckOptions rule;
   rule.expectNan = options.expectNan;
   rule.perRow = options.perRow;
@@ -278,8 +278,8 @@ std::string Subject::checkPooled(size_t output, const DimValues &dims,
     // The first draw is the data that failed.
     std::vector<HostTensor> near(inputs.begin(), inputs.end());
     for (HostTensor &tensor : near)
-      for (int64_t i = 0; draw && isFloat(tensor.dtype) && i < tensor.elements();
-           ++i)
+      for (int64_t i = 0;
+           draw && isFloat(tensor.dtype) && i < tensor.elements(); ++i)
         tensor.setFlat(i, tensor.flat(i) * factor(engine));
     Result<std::vector<HostTensor>> got = run(dims, near, options);
     if (!got)

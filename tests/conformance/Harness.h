@@ -1,4 +1,4 @@
-//===- Harness.h - compile, run and check one graph --------------*- C++ -*-===//
+//===- Harness.h - compile, run and check one graph -------------*- C++ -*-===//
 //
 // Compiles a graph value through the compiler library's one door, runs the plan
 // on the CPU with redzones round every output and poisoned outputs, and checks

@@ -10,8 +10,8 @@ namespace {
 const Dim R = Dim::symbol("R"), C = Dim::symbol("C");
 const Shape RC{R, C};
 
-constexpr DType kStored[] = {DType::F32, DType::F16, DType::BF16,
-                             DType::I1,  DType::I8,  DType::I32,
+constexpr DType kStored[] = {DType::F32, DType::F16,    DType::BF16,
+                             DType::I1,  DType::I8,     DType::I32,
                              DType::I64, DType::F8E4M3, DType::F8E5M2};
 
 Fill anything(DType dtype) {
@@ -32,9 +32,9 @@ OpCase broadcastCase(DType dtype) {
   Sketch &s = made.sketch;
   ValueId row = s.input(dtype, {C}, anything(dtype)),
           column = s.input(dtype, {R, Dim(1)}, anything(dtype));
-  finishCase(made, {s.op("broadcast", {row}, {{"shape", RC}}),
-                    s.op("broadcast", {column},
-                         {{"shape", Shape{Dim(2), R, C}}})});
+  finishCase(made,
+             {s.op("broadcast", {row}, {{"shape", RC}}),
+              s.op("broadcast", {column}, {{"shape", Shape{Dim(2), R, C}}})});
   return made;
 }
 
@@ -91,8 +91,7 @@ OpCase concatCase(DType dtype) {
 }
 
 OpCase gatherCase(DType dtype, DType ids) {
-  OpCase made =
-      startCase("gather", dtype, "by_" + std::string(dtypeName(ids)));
+  OpCase made = startCase("gather", dtype, "by_" + std::string(dtypeName(ids)));
   Sketch &s = made.sketch;
   ValueId table = s.input(dtype, {Dim(11), C}, anything(dtype)),
           rows = s.input(ids, {R, Dim(2)}, idsBelow(11)),
@@ -111,10 +110,10 @@ OpCase cacheUpdateCase(DType dtype, DType positions) {
           update = s.input(dtype, {R, Dim(4), Dim(3)}, anything(dtype)),
           one = s.input(positions, {}, uniform(-2, 40)),
           each = s.input(positions, {R}, uniform(-5, 260));
-  finishCase(made, {s.op("cache_update", {cache, update, one},
-                         {{"axis", int64_t{1}}}),
-                    s.op("cache_update", {cache, update, each},
-                         {{"axis", int64_t{1}}})});
+  finishCase(
+      made,
+      {s.op("cache_update", {cache, update, one}, {{"axis", int64_t{1}}}),
+       s.op("cache_update", {cache, update, each}, {{"axis", int64_t{1}}})});
   return made;
 }
 
@@ -139,9 +138,9 @@ std::vector<OpCase> layoutCases() {
   for (DType dtype : kStored) {
     // A truth value is 0 or 1; 1.5 is rounded by the narrow floats.
     double value = dtype == DType::I1 ? 1 : isFloat(dtype) ? 1.3 : -7;
-    cases.push_back(generated(
-        "constant", dtype,
-        {{"value", value}, {"dtype", dtype}, {"shape", RC}}));
+    cases.push_back(
+        generated("constant", dtype,
+                  {{"value", value}, {"dtype", dtype}, {"shape", RC}}));
     cases.push_back(broadcastCase(dtype));
     cases.push_back(reshapeCase(dtype));
     cases.push_back(transposeCase(dtype));
@@ -152,10 +151,8 @@ std::vector<OpCase> layoutCases() {
   }
   for (DType dtype : {DType::F32, DType::I32, DType::I64})
     for (int64_t axis : {0, 1}) {
-      cases.push_back(generated("iota", dtype,
-                                {{"shape", RC},
-                                 {"axis", axis},
-                                 {"dtype", dtype}}));
+      cases.push_back(generated(
+          "iota", dtype, {{"shape", RC}, {"axis", axis}, {"dtype", dtype}}));
       cases.back().label += "_axis" + std::to_string(axis);
     }
   for (DType dtype : kFloats) {

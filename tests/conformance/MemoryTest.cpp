@@ -36,8 +36,8 @@ Sketch layer() {
           sinTable = s.input(DType::F16, {S, Dim(16)});
   ValueId q = s.op("rope", {heads(4), cosTable, sinTable}),
           k = s.op("rope", {heads(2), cosTable, sinTable}), v = heads(2);
-  ValueId o = s.op("attention", {q, k, v},
-                   {{"causal", std::string("bottom_right")}});
+  ValueId o =
+      s.op("attention", {q, k, v}, {{"causal", std::string("bottom_right")}});
   ValueId back = s.op("transpose", {o}, {{"perm", Ints{0, 2, 1, 3}}});
   s.output(s.op("reshape", {back}, {{"shape", Shape{Dim(1), S, Dim(128)}}}));
   return s;
@@ -95,9 +95,10 @@ TEST(Memory, LongSequencesAreRight) {
   Sketch s;
   Dim S = s.dim("S", 1, 4096);
   Shape shape{Dim(1), Dim(1), S, Dim(8)};
-  s.output(s.op("attention", {s.input(DType::F32, shape, uniform()),
-                              s.input(DType::F32, shape, uniform()),
-                              s.input(DType::F32, shape, uniform())},
+  s.output(s.op("attention",
+                {s.input(DType::F32, shape, uniform()),
+                 s.input(DType::F32, shape, uniform()),
+                 s.input(DType::F32, shape, uniform())},
                 {{"causal", std::string("bottom_right")}}));
   Options options;
   options.perRow = true;

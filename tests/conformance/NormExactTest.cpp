@@ -98,7 +98,8 @@ TEST(NormExact, O064LargeInputsOfSmallSpread) {
 
 TEST(NormExact, O065MeanMuchLargerThanTheSpread) {
   for (auto [mean, first] : {std::pair<double, double>{0, -1.34164},
-                             {100, -1.34153}, {1000, -1.34151},
+                             {100, -1.34153},
+                             {1000, -1.34151},
                              {10000, -1.33133}}) {
     std::vector<double> row;
     for (int i = 0; i < 16; ++i)
@@ -175,15 +176,15 @@ TEST(NormExact, SoftmaxOfExtremeRows) {
   double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
   Sketch s;
   s.output(s.op("softmax", {s.input(DType::F32, {Dim(6), Dim(4)},
-                                    values({1e30, 1e30, 1e30, 1e30, //
-                                            -1e30, -1e30, -1e30, 0, //
-                                            -inf, 0, -inf, 0,       //
-                                            3e38, -3e38, 0, 3e38,   //
-                                            nan, 1, 2, 3,           //
-                                            -inf, -inf, -inf, -inf}))}));
+                                    values({1e30,  1e30,  1e30,  1e30, //
+                                            -1e30, -1e30, -1e30, 0,    //
+                                            -inf,  0,     -inf,  0,    //
+                                            3e38,  -3e38, 0,     3e38, //
+                                            nan,   1,     2,     3,    //
+                                            -inf,  -inf,  -inf,  -inf}))}));
   std::vector<HostTensor> out = outputsOf(s);
   ASSERT_EQ(out.size(), 1u);
-  const std::vector<double> want{0.25, 0.25, 0.25, 0.25, 0,   0, 0,   1,
+  const std::vector<double> want{0.25, 0.25, 0.25, 0.25, 0,   0, 0, 1,
                                  0,    0.5,  0,    0.5,  0.5, 0, 0, 0.5};
   for (size_t i = 0; i < want.size(); ++i)
     EXPECT_EQ(out[0].flat(static_cast<int64_t>(i)), want[i]) << i;
@@ -196,8 +197,8 @@ TEST(NormExact, SoftmaxOfExtremeRows) {
 TEST(NormExact, O031AttributesChangeTheResult) {
   auto normed = [](const char *op, double eps) {
     Sketch s;
-    s.output(s.op(op, {s.input(DType::F32, {Dim(4), Dim(32)})},
-                  {{"eps", eps}}));
+    s.output(
+        s.op(op, {s.input(DType::F32, {Dim(4), Dim(32)})}, {{"eps", eps}}));
     checkEverywhere(s, {{}});
     return elementsOf(outputsOf(s)[0]);
   };
@@ -205,9 +206,10 @@ TEST(NormExact, O031AttributesChangeTheResult) {
     EXPECT_GT(std::fabs(normed(op, 1e-6)[0] - normed(op, 1.0)[0]), 1e-3);
   auto rotated = [](const char *pairing) {
     Sketch s;
-    s.output(s.op("rope", {s.input(DType::F32, {Dim(5), Dim(8)}),
-                           s.input(DType::F32, {Dim(5), Dim(4)}),
-                           s.input(DType::F32, {Dim(5), Dim(4)})},
+    s.output(s.op("rope",
+                  {s.input(DType::F32, {Dim(5), Dim(8)}),
+                   s.input(DType::F32, {Dim(5), Dim(4)}),
+                   s.input(DType::F32, {Dim(5), Dim(4)})},
                   {{"pairing", std::string(pairing)}}));
     checkEverywhere(s, {{}});
     return elementsOf(outputsOf(s)[0]);

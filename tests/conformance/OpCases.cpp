@@ -42,8 +42,8 @@ void finishCase(OpCase &made, const std::vector<ValueId> &results) {
   for (ValueId id : results)
     made.sketch.output(id);
   DType dtype = made.sketch.graph().type(results[0]).dtype;
-  bool stored = dtype == DType::I8 || dtype == DType::F8E4M3 ||
-                dtype == DType::F8E5M2;
+  bool stored =
+      dtype == DType::I8 || dtype == DType::F8E4M3 || dtype == DType::F8E5M2;
   if (!stored)
     made.sketch.output(
         made.sketch.op(dtype == DType::I1 ? "not" : "neg", {results[0]}));
@@ -96,15 +96,14 @@ void unaryCases(std::vector<OpCase> &cases) {
       AttrMap attrs;
       if (made.op == "clamp")
         attrs = {{"low", -1.5}, {"high", 2.25}};
-      finishCase(made,
-                 {made.sketch.op(
-                     op, {made.sketch.input(dtype, RC, numbers(dtype))},
-                     attrs)});
+      finishCase(made, {made.sketch.op(
+                           op, {made.sketch.input(dtype, RC, numbers(dtype))},
+                           attrs)});
       cases.push_back(std::move(made));
     }
   OpCase made = startCase("not", DType::I1);
-  finishCase(made, {made.sketch.op(
-                       "not", {made.sketch.input(DType::I1, RC, uniform(0, 2))})});
+  finishCase(made, {made.sketch.op("not", {made.sketch.input(DType::I1, RC,
+                                                             uniform(0, 2))})});
   cases.push_back(std::move(made));
 }
 
@@ -115,9 +114,9 @@ void finishBinary(OpCase &made, Fill left, Fill right,
   ValueId a = s.input(made.dtype, RC, left), b = s.input(made.dtype, RC, right),
           row = s.input(made.dtype, {C}, right),
           column = s.input(made.dtype, {R, Dim(1)}, left);
-  finishCase(made, {s.op(made.op, {a, b}, attrs),
-                    s.op(made.op, {a, row}, attrs),
-                    s.op(made.op, {column, b}, attrs)});
+  finishCase(made,
+             {s.op(made.op, {a, b}, attrs), s.op(made.op, {a, row}, attrs),
+              s.op(made.op, {column, b}, attrs)});
 }
 
 void binaryCases(std::vector<OpCase> &cases) {
@@ -192,12 +191,11 @@ std::vector<OpCase> rowCases() {
       made.options.expectNan = made.op == "reduce_mean"; // of nothing
       Sketch &s = made.sketch;
       // Exact sums, so that no order of summation is better than another.
-      ValueId x = s.input(dtype, RC, isFloat(dtype) ? grid(0.125, 2)
-                                                    : numbers(dtype));
-      finishCase(made,
-                 {s.op(op, {x}, {{"axes", Ints{1}}}),
-                  s.op(op, {x}, {{"axes", Ints{0}}, {"keepdims", true}}),
-                  s.op(op, {x}, {{"axes", Ints{0, 1}}})});
+      ValueId x =
+          s.input(dtype, RC, isFloat(dtype) ? grid(0.125, 2) : numbers(dtype));
+      finishCase(made, {s.op(op, {x}, {{"axes", Ints{1}}}),
+                        s.op(op, {x}, {{"axes", Ints{0}}, {"keepdims", true}}),
+                        s.op(op, {x}, {{"axes", Ints{0, 1}}})});
       cases.push_back(std::move(made));
     }
   for (DType dtype : kFloats) {
@@ -246,9 +244,9 @@ std::vector<OpCase> contractionCases() {
     ValueId q = s.input(dtype, {Dim(1), Dim(2), R, Dim(24)}),
             k = s.input(dtype, {Dim(1), Dim(1), C, Dim(24)}),
             v = s.input(dtype, {Dim(1), Dim(1), C, Dim(16)});
-    std::vector<ValueId> results = s.ops(
-        "attention", {q, k, v},
-        {{"causal", std::string("bottom_right")}, {"lse", true}});
+    std::vector<ValueId> results =
+        s.ops("attention", {q, k, v},
+              {{"causal", std::string("bottom_right")}, {"lse", true}});
     finishCase(made, results);
     cases.push_back(std::move(made));
   }

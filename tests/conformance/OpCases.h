@@ -1,4 +1,4 @@
-//===- OpCases.h - every op in every dtype as a graph ------------*- C++ -*-===//
+//===- OpCases.h - every op in every dtype as a graph -----------*- C++ -*-===//
 //
 // One case is one op in one dtype: a graph with symbolic extents R and C (and
 // D, where an op has three) that one compilation serves at all sizes. The

@@ -80,14 +80,14 @@ class SpecialValues
 std::vector<double> specialValues(DType dtype) {
   double inf = std::numeric_limits<double>::infinity();
   double largest = dtype == DType::F16 ? 65504 : 3.3895313892515355e38;
-  double tiny = dtype == DType::F16 ? 0x1p-24
+  double tiny = dtype == DType::F16    ? 0x1p-24
                 : dtype == DType::BF16 ? 0x1p-133
                                        : 0x1p-149;
   double normal = dtype == DType::F16 ? 0x1p-14 : 0x1p-126;
-  return {0.,   -0.,    inf,  -inf,    std::nan(""), 1.,    -1.,
-          tiny, -tiny,  3.,   normal,  -normal,      100.,  -100.,
-          88.5, -88.5,  -104., 1000.,  -1000.,       20000., -20000.,
-          0.5,  largest, -largest, 11., -11.,        -0.5,  -20.};
+  return {0.,   -0.,     inf,      -inf,   std::nan(""), 1.,     -1.,
+          tiny, -tiny,   3.,       normal, -normal,      100.,   -100.,
+          88.5, -88.5,   -104.,    1000.,  -1000.,       20000., -20000.,
+          0.5,  largest, -largest, 11.,    -11.,         -0.5,   -20.};
 }
 
 TEST_P(SpecialValues, AgreeWithTheOracle) {
@@ -146,8 +146,8 @@ TEST(SpecialValuesOf, SineAndCosineOfLargeArguments) {
     for (DType dtype : kFloats) {
       SCOPED_TRACE(std::string(op) + " " + std::string(dtypeName(dtype)));
       Sketch s;
-      s.output(s.op(op, {s.input(dtype, {Dim(4), Dim(257)},
-                                 uniform(-30000, 30000))}));
+      s.output(s.op(
+          op, {s.input(dtype, {Dim(4), Dim(257)}, uniform(-30000, 30000))}));
       checkEverywhere(s, {{}});
     }
 }

@@ -36,8 +36,8 @@ public:
   }
   bool chance(int percent) { return below(100) < percent; }
   double uniform(double low, double high) {
-    return low + (high - low) * std::ldexp(static_cast<double>(next() >> 11),
-                                           -53);
+    return low +
+           (high - low) * std::ldexp(static_cast<double>(next() >> 11), -53);
   }
   template <typename List> auto pick(const List &list) {
     return *(std::begin(list) + below(std::ssize(list)));
@@ -145,8 +145,8 @@ private:
       return 0;
     for (ValueId id : operands)
       used.insert({id, true});
-    auto results = made.graph.append(kind, std::move(operands),
-                                     std::move(attrs));
+    auto results =
+        made.graph.append(kind, std::move(operands), std::move(attrs));
     if (!results) {
       failure = results.error();
       return 0;
@@ -207,8 +207,7 @@ private:
 
   ValueId absolutePlus(ValueId x, double offset) {
     ValueId positive = op("abs", {x}, bound(x));
-    return op("add", {positive, constant(offset, dtype(x))},
-              bound(x) + offset);
+    return op("add", {positive, constant(offset, dtype(x))}, bound(x) + offset);
   }
 
   ValueId reshaped(ValueId x, const Shape &dims) {
@@ -230,13 +229,13 @@ private:
   void step() {
     using Step = void (Generator::*)(ValueId);
     static constexpr Step steps[] = {
-        &Generator::unary,     &Generator::unary,   &Generator::guarded,
-        &Generator::binary,    &Generator::binary,  &Generator::clampOrCast,
-        &Generator::norm,      &Generator::norm,    &Generator::softmax,
-        &Generator::reduce,    &Generator::product, &Generator::product,
-        &Generator::selfGram,  &Generator::choose,  &Generator::rope,
-        &Generator::transpose, &Generator::reshape, &Generator::slice,
-        &Generator::concat,    &Generator::gather,  &Generator::broadcast,
+        &Generator::unary,      &Generator::unary,   &Generator::guarded,
+        &Generator::binary,     &Generator::binary,  &Generator::clampOrCast,
+        &Generator::norm,       &Generator::norm,    &Generator::softmax,
+        &Generator::reduce,     &Generator::product, &Generator::product,
+        &Generator::selfGram,   &Generator::choose,  &Generator::rope,
+        &Generator::transpose,  &Generator::reshape, &Generator::slice,
+        &Generator::concat,     &Generator::gather,  &Generator::broadcast,
         &Generator::updateCache};
     (this->*random.pick(steps))(any());
   }
@@ -332,8 +331,8 @@ private:
     case 1:
       return keep(op("reduce_mean", {x}, bound(x), attrs));
     default:
-      return keep(op("reduce_sum", {x},
-                     bound(x) * static_cast<double>(folded), attrs));
+      return keep(
+          op("reduce_sum", {x}, bound(x) * static_cast<double>(folded), attrs));
     }
   }
 
@@ -383,9 +382,9 @@ private:
     } else {
       static constexpr const char *predicates[] = {"eq", "ne", "lt",
                                                    "le", "gt", "ge"};
-      condition = op("compare",
-                     {integers(shape(x), -2, 2), integers(shape(x), -2, 2)}, 1,
-                     {{"predicate", std::string(random.pick(predicates))}});
+      condition =
+          op("compare", {integers(shape(x), -2, 2), integers(shape(x), -2, 2)},
+             1, {{"predicate", std::string(random.pick(predicates))}});
       if (random.chance(30))
         extraOutputs.push_back(condition);
     }
@@ -408,9 +407,9 @@ private:
     ValueId sines = inputWith(type, table, 1, [&](int64_t i) {
       return std::sin(angles[static_cast<size_t>(i)]);
     });
-    return op("rope", {x, cosines, sines}, 1.5 * bound(x),
-              {{"pairing", std::string(random.chance(50) ? "half"
-                                                         : "interleaved")}});
+    return op(
+        "rope", {x, cosines, sines}, 1.5 * bound(x),
+        {{"pairing", std::string(random.chance(50) ? "half" : "interleaved")}});
   }
 
   void rope(ValueId x) {
@@ -460,8 +459,8 @@ private:
       sizes.push_back(cut ? Dim(1 + random.below(room)) : dim);
     }
     if (sizes != shape(x))
-      keep(op("slice", {x}, bound(x), {{"starts", starts}, {"sizes", sizes},
-                                       {"steps", steps}}));
+      keep(op("slice", {x}, bound(x),
+              {{"starts", starts}, {"sizes", sizes}, {"steps", steps}}));
   }
 
   void concat(ValueId x) {
@@ -555,16 +554,16 @@ private:
     };
     Shape plane{h.queries, h.keys};
     if (random.chance(25))
-      give("bias",
-           input(random.pick(kFloats),
-                 random.chance(50) ? plane
-                                   : Shape{Dim(h.query), Dim(1), h.keys},
-                 2));
+      give(
+          "bias",
+          input(random.pick(kFloats),
+                random.chance(50) ? plane : Shape{Dim(h.query), Dim(1), h.keys},
+                2));
     if (random.chance(25))
-      give("mask", mask(random.chance(50) ? plane
-                                          : Shape{h.batch, Dim(1), h.queries,
-                                                  h.keys},
-                        70));
+      give("mask",
+           mask(random.chance(50) ? plane
+                                  : Shape{h.batch, Dim(1), h.queries, h.keys},
+                70));
     if (random.chance(30))
       give("lengths", integers({h.batch}, 0, valueOf(h.keys)));
     if (random.chance(20))
@@ -579,17 +578,22 @@ private:
   void attention(ValueId x) {
     static constexpr int64_t ratios[] = {1, 1, 2, 3};
     int64_t kv = 1 + random.below(3), headSize = pickSize(65);
-    Heads h{shape(x)[0], shape(x)[1], shape(x)[1],
-            kv * random.pick(ratios), kv, headSize,
+    Heads h{shape(x)[0],
+            shape(x)[1],
+            shape(x)[1],
+            kv * random.pick(ratios),
+            kv,
+            headSize,
             random.chance(80) ? headSize : pickSize(33),
-            random.chance(50), dtype(x)};
+            random.chance(50),
+            dtype(x)};
     bool self = random.chance(50);
     if (!self)
       h.keys = size(129, 3);
     int64_t rows = valueOf(h.batch) * valueOf(h.queries);
     int64_t width = valueOf(shape(x)[2]);
-    if (!affordable(2 * rows * h.query *
-                    (valueOf(h.keys) + 2 * width) * (h.size + h.sizeV)))
+    if (!affordable(2 * rows * h.query * (valueOf(h.keys) + 2 * width) *
+                    (h.size + h.sizeV)))
       return;
     ValueId q = split(projected(x, Dim(h.query * h.size), h.type), h, h.queries,
                       h.query, h.size);
@@ -615,8 +619,8 @@ private:
     if (lse)
       extraOutputs.push_back(made.graph.ops().back().results[1]);
     ValueId rowsFirst = h.bshd ? out : permuted(out, {0, 2, 1, 3});
-    ValueId merged = reshaped(
-        rowsFirst, {h.batch, h.queries, Dim(h.query * h.sizeV)});
+    ValueId merged =
+        reshaped(rowsFirst, {h.batch, h.queries, Dim(h.query * h.sizeV)});
     ValueId back = projected(merged, shape(x)[2], similar(h.type));
     keep(op("add", {x, back}, bound(x) + 1));
   }
@@ -643,8 +647,8 @@ private:
   Random random;
   RandomGraph made;
   Status failure;
-  std::vector<ValueId> pool;      ///< float values to build on
-  std::map<ValueId, bool> used;   ///< values that are an operand of some op
+  std::vector<ValueId> pool;    ///< float values to build on
+  std::map<ValueId, bool> used; ///< values that are an operand of some op
   std::map<ValueId, double> bounds;
   std::vector<ValueId> extraOutputs;
 };

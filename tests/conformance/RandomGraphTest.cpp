@@ -6,8 +6,8 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "tests/conformance/Harness.h"
 #include "tests/conformance/RandomGraph.h"
+#include "tests/conformance/Harness.h"
 
 #include <gtest/gtest.h>
 

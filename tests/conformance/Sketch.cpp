@@ -110,8 +110,7 @@ std::vector<HostTensor> Sketch::data(const DimValues &dims,
   std::vector<HostTensor> tensors;
   for (size_t i = 0; i < fills.size(); ++i) {
     const graph::TensorType &type = made.type(made.inputs()[i]);
-    Result<Ints> shape =
-        reference::concreteShape(type.shape, dims, "input");
+    Result<Ints> shape = reference::concreteShape(type.shape, dims, "input");
     if (!shape) {
       ADD_FAILURE() << shape.error().str();
       return {};

@@ -1,4 +1,4 @@
-//===- Sketch.h - writing graphs in conformance tests ------------*- C++ -*-===//
+//===- Sketch.h - writing graphs in conformance tests -----------*- C++ -*-===//
 //
 // A graph under construction together with the data of its inputs. What is
 // refused fails the running test at once and gives value 0, so that a test

@@ -1,4 +1,4 @@
-//===- ArchiveTest.cpp - export and import ------------------------------===//
+//===- ArchiveTest.cpp - export and import --------------------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -79,13 +79,13 @@ TEST(Archive, SinkFailureIsReported) {
   Filled().into(source);
   for (int allowed = 0; allowed < 4; ++allowed) {
     int parts = 0;
-    Status done = source.exportArchive(
-        [](const EntryInfo &) { return true; },
-        [&](std::string_view) -> Status {
-          if (parts++ < allowed)
-            return {};
-          return makeError(ErrorCode::CacheEnv, "out", "disk full");
-        });
+    Status done = source.exportArchive([](const EntryInfo &) { return true; },
+                                       [&](std::string_view) -> Status {
+                                         if (parts++ < allowed)
+                                           return {};
+                                         return makeError(ErrorCode::CacheEnv,
+                                                          "out", "disk full");
+                                       });
     EXPECT_FALSE(done) << allowed;
   }
 }
@@ -123,8 +123,7 @@ TEST(Archive, EveryFlipLeavesTheDamagedEntryOut) {
   EXPECT_TRUE(target.verify().problems.empty());
   Store fresh = Store::open(optionsFor(to.root()));
   EXPECT_EQ(fresh.load(filled.plan), "plan bytes");
-  EXPECT_EQ(fresh.loadTuning(filled.tuning),
-            source.loadTuning(filled.tuning));
+  EXPECT_EQ(fresh.loadTuning(filled.tuning), source.loadTuning(filled.tuning));
 }
 
 TEST(Archive, HostileLengths) {

@@ -1,4 +1,4 @@
-//===- CacheTestSupport.h - directories, keys and faults for tests *- C++ -*-===//
+//===- CacheTestSupport.h - directories, keys and faults for tests --------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- EntryTest.cpp - every flipped bit and cut is noticed -------------===//
+//===- EntryTest.cpp - every flipped bit and cut is noticed ---------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -82,11 +82,10 @@ TEST(Entry, BlobReferenceHasOneSpelling) {
     EXPECT_FALSE(parseBlobReference(good.substr(0, size), "here"));
   EXPECT_FALSE(parseBlobReference(good + " ", "here"));
   std::string digest = digestHex("x");
-  for (const char *number : {"", "-1", "01", "9999999999", "99999999999999999",
-                             "1e3", " 1"})
-    EXPECT_FALSE(parseBlobReference("{\"blob\":\"" + digest + "\",\"bytes\":" +
-                                        number + "}\n",
-                                    "here"))
+  for (const char *number :
+       {"", "-1", "01", "9999999999", "99999999999999999", "1e3", " 1"})
+    EXPECT_FALSE(parseBlobReference(
+        "{\"blob\":\"" + digest + "\",\"bytes\":" + number + "}\n", "here"))
         << number;
 }
 

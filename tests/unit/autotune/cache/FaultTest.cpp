@@ -1,4 +1,4 @@
-//===- FaultTest.cpp - every system call fails in turn ------------------===//
+//===- FaultTest.cpp - every system call fails in turn --------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -14,8 +14,8 @@ namespace {
 
 using namespace testing;
 
-const int allErrors[] = {EIO,   ENOSPC, EDQUOT, EACCES, EROFS,
-                         ESTALE, EBUSY, EINTR,  EMFILE};
+const int allErrors[] = {EIO,    ENOSPC, EDQUOT, EACCES, EROFS,
+                         ESTALE, EBUSY,  EINTR,  EMFILE};
 
 struct Scenario {
   Key oldPlan = planKey("old").key(), newPlan = planKey("new").key();

@@ -1,4 +1,4 @@
-//===- ForgedTest.cpp - files that somebody made up ---------------------===//
+//===- ForgedTest.cpp - files that somebody made up -----------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -41,8 +41,7 @@ struct Forgery {
 std::vector<Forgery> forgeries(const Key &key, const std::string &good) {
   std::string payload = parseEntry(good, "")->payload;
   size_t infoAt = good.find('\n') + 1;
-  std::string info =
-      good.substr(infoAt, good.find('\n', infoAt) - infoAt);
+  std::string info = good.substr(infoAt, good.find('\n', infoAt) - infoAt);
   std::string hex = key.hex, device = key.device, kind = kindName(key.kind);
   std::string infoSize = std::to_string(info.size()),
               payloadSize = std::to_string(payload.size()),
@@ -78,10 +77,10 @@ std::vector<Forgery> forgeries(const Key &key, const std::string &good) {
        forge(kind, hex, "sm_80-00000000", infoSize, payloadSize, body)},
       {"long device",
        forge(kind, hex, std::string(5000, 'a'), infoSize, payloadSize, body)},
-      {"length 2^63", forge(kind, hex, device, infoSize,
-                            "9223372036854775808", body)},
-      {"length 2^64", forge(kind, hex, device, "18446744073709551616",
-                            payloadSize, body)},
+      {"length 2^63",
+       forge(kind, hex, device, infoSize, "9223372036854775808", body)},
+      {"length 2^64",
+       forge(kind, hex, device, "18446744073709551616", payloadSize, body)},
       {"negative length", forge(kind, hex, device, "-1", payloadSize, body)},
       {"leading zero",
        forge(kind, hex, device, "0" + infoSize, payloadSize, body)},
@@ -101,8 +100,8 @@ std::vector<Forgery> forgeries(const Key &key, const std::string &good) {
        forge(kind, hex, device, "0", std::to_string(body.size() - 1), body)},
       {"digest of nothing",
        good.substr(0, infoAt - 67) + digestHex("") + "\"}\n" + body},
-      {"random payload", good.substr(0, infoAt) + info + "\n" +
-                             std::string(payload.size(), 'r')},
+      {"random payload",
+       good.substr(0, infoAt) + info + "\n" + std::string(payload.size(), 'r')},
       {"edited field",
        forgeBody(key, replaced(info, "9.0 132", "9.0 133"), payload)},
       {"field left out",
@@ -113,34 +112,30 @@ std::vector<Forgery> forgeries(const Key &key, const std::string &good) {
       {"field not text",
        forgeBody(key, replaced(info, "[\"options\",\"\"]", "[\"options\",1]"),
                  payload)},
-      {"bad hex field",
-       forgeBody(key,
-                 replaced(info, "[\"options\",\"\"]",
-                          "[\"options\",{\"hex\":\"0g\"}]"),
-                 payload)},
-      {"odd hex field",
-       forgeBody(key,
-                 replaced(info, "[\"options\",\"\"]",
-                          "[\"options\",{\"hex\":\"000\"}]"),
-                 payload)},
+      {"bad hex field", forgeBody(key,
+                                  replaced(info, "[\"options\",\"\"]",
+                                           "[\"options\",{\"hex\":\"0g\"}]"),
+                                  payload)},
+      {"odd hex field", forgeBody(key,
+                                  replaced(info, "[\"options\",\"\"]",
+                                           "[\"options\",{\"hex\":\"000\"}]"),
+                                  payload)},
       {"info not an object", forgeBody(key, "[]", payload)},
       {"info without label",
        forgeBody(key, replaced(info, "\"label\"", "\"lebal\""), payload)},
       {"info not JSON", forgeBody(key, "{\"label\":", payload)},
-      {"info nests deeply",
-       forgeBody(key, std::string(200000, '['), payload)},
+      {"info nests deeply", forgeBody(key, std::string(200000, '['), payload)},
       {"payload empty", forgeBody(key, info, "")},
-      {"payload nests deeply",
-       forgeBody(key, info, std::string(200000, '['))},
+      {"payload nests deeply", forgeBody(key, info, std::string(200000, '['))},
       {"blob escapes", forgeBody(key, info,
                                  "{\"blob\":\"../../../../../../etc/passwd\","
                                  "\"bytes\":4}\n")},
       {"blob huge", forgeBody(key, info,
                               "{\"blob\":\"" + std::string(64, 'a') +
                                   "\",\"bytes\":9223372036854775807}\n")},
-      {"blob negative", forgeBody(key, info,
-                                  "{\"blob\":\"" + std::string(64, 'a') +
-                                      "\",\"bytes\":-1}\n")},
+      {"blob negative",
+       forgeBody(key, info,
+                 "{\"blob\":\"" + std::string(64, 'a') + "\",\"bytes\":-1}\n")},
       {"trials in a plan", forgeBody(key, info, "{\"trials\":[]}\n")},
   };
   return all;
@@ -160,8 +155,8 @@ TEST(Forged, FilesAreRejectedAndReplaced) {
     Store store = Store::open(optionsFor(dir.root(), &log));
     EXPECT_FALSE(store.load(key)) << forgery.name;
     EXPECT_FALSE(store.load(key)) << forgery.name;
-    EXPECT_EQ(log.count(ErrorCode::CacheRejected), 1u)
-        << forgery.name << "\n" << log.text();
+    EXPECT_EQ(log.count(ErrorCode::CacheRejected), 1u) << forgery.name << "\n"
+                                                       << log.text();
     EXPECT_EQ(log.errors.size(), 1u) << forgery.name;
     store.store(key, "code");
     EXPECT_EQ(readFile(file), good) << forgery.name;

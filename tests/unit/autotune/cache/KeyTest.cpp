@@ -1,4 +1,4 @@
-//===- KeyTest.cpp - what is, and what is not, part of a key -------------===//
+//===- KeyTest.cpp - what is, and what is not, part of a key --------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- PermissionTest.cpp - whose directories are used ------------------===//
+//===- PermissionTest.cpp - whose directories are used --------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -160,12 +160,15 @@ TEST(Permission, SymlinksInsideAreNotFollowed) {
     ScratchDir dir, target;
     fs::create_directories(target.root());
     fs::permissions(target.root(), fs::perms::owner_all);
-    { Store store = Store::open(optionsFor(dir.root())); }
+    {
+      Store store = Store::open(optionsFor(dir.root()));
+    }
     fs::path file = entryFile(dir.root(), key), link = file.parent_path();
     for (int up = 0; up < level; ++up)
       link = link.parent_path();
     fs::create_directories(link.parent_path());
-    for (fs::path up = link.parent_path(); up != dir.path; up = up.parent_path())
+    for (fs::path up = link.parent_path(); up != dir.path;
+         up = up.parent_path())
       fs::permissions(up, fs::perms::owner_all);
     fs::remove(link);
     fs::create_directory_symlink(target.root(), link);
@@ -183,12 +186,14 @@ TEST(Permission, SymlinksInsideAreNotFollowed) {
 TEST(Permission, PlantedUsageAndLockLinksAreNotFollowed) {
   ScratchDir dir;
   Key key = tuningKey("r").key();
-  { Store store = Store::open(optionsFor(dir.root())); }
+  {
+    Store store = Store::open(optionsFor(dir.root()));
+  }
   std::string victim = dir.path + "/victim";
   writeFile(victim, "precious");
   fs::create_symlink(victim, dir.root() + "/v1/usage");
-  std::string locks = dir.root() + "/v1/" + key.device + "/locks/" +
-                      key.hex.substr(0, 2);
+  std::string locks =
+      dir.root() + "/v1/" + key.device + "/locks/" + key.hex.substr(0, 2);
   fs::create_directories(locks);
   for (fs::path up = locks; up != dir.path; up = up.parent_path())
     fs::permissions(up, fs::perms::owner_all);

@@ -1,4 +1,4 @@
-//===- ProcessTest.cpp - many processes, some of them killed ------------===//
+//===- ProcessTest.cpp - many processes, some of them killed --------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -40,8 +40,8 @@ template <typename Body> pid_t spawn(Body body) {
 }
 
 // Starts all bodies at one moment; returns how many did not exit with 0.
-template <typename Body> int runTogether(int processes, Shared *shared,
-                                         Body body) {
+template <typename Body>
+int runTogether(int processes, Shared *shared, Body body) {
   std::vector<pid_t> children;
   for (int i = 0; i < processes; ++i)
     children.push_back(spawn([&] {
@@ -75,9 +75,9 @@ TEST(Process, ManyAppendToOneKeyAndLoseNothing) {
     options.lockWaitMs = 120000;
     Store store = Store::open(options);
     for (int j = 0; j < each; ++j)
-      store.appendTrials(key, std::vector{trial(std::to_string(i) + "." +
-                                                    std::to_string(j),
-                                                1)});
+      store.appendTrials(
+          key,
+          std::vector{trial(std::to_string(i) + "." + std::to_string(j), 1)});
     shared->bad += static_cast<int>(store.stats().troubles);
   });
   EXPECT_EQ(failures, 0);

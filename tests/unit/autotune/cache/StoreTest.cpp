@@ -1,4 +1,4 @@
-//===- StoreTest.cpp - what a store answers ------------------------------===//
+//===- StoreTest.cpp - what a store answers -------------------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -138,8 +138,9 @@ TEST(Store, LayersServeBelowTheRoot) {
   store.appendTrials(tuning, std::vector{trial("own", 5)});
   EXPECT_EQ(store.loadTuning(tuning).trials.size(), 2u);
   // Own records do not copy the vendor's.
-  EXPECT_EQ(Store::open(optionsFor(user.root())).loadTuning(tuning).trials.size(),
-            1u);
+  EXPECT_EQ(
+      Store::open(optionsFor(user.root())).loadTuning(tuning).trials.size(),
+      1u);
   store.store(plan, "own");
   EXPECT_EQ(Store::open(options).load(plan), "own");
 }

@@ -1,4 +1,4 @@
-//===- ThreadTest.cpp - one store, many threads -------------------------===//
+//===- ThreadTest.cpp - one store, many threads ---------------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -35,9 +35,9 @@ TEST(Thread, ManyShareOneStore) {
         wrong += found && *found != payload;
         store.store(key, payload);
         wrong += store.load(key) != payload;
-        store.appendTrials(tuning, std::vector{trial(std::to_string(i) + "." +
-                                                         std::to_string(j),
-                                                     1)});
+        store.appendTrials(
+            tuning,
+            std::vector{trial(std::to_string(i) + "." + std::to_string(j), 1)});
         if (j == 5) {
           (void)store.list();
           (void)store.trim();
@@ -50,8 +50,9 @@ TEST(Thread, ManyShareOneStore) {
     thread.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(store.loadTuning(tuning).trials.size(), 320u);
-  EXPECT_EQ(Store::open(optionsFor(dir.root())).loadTuning(tuning).trials.size(),
-            320u);
+  EXPECT_EQ(
+      Store::open(optionsFor(dir.root())).loadTuning(tuning).trials.size(),
+      320u);
   EXPECT_TRUE(log.errors.empty()) << log.text();
   EXPECT_TRUE(store.verify().problems.empty());
 }

@@ -1,4 +1,4 @@
-//===- TuningTest.cpp - trials, their text and their merge --------------===//
+//===- TuningTest.cpp - trials, their text and their merge ----------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- UsageTest.cpp - the size stays within its limit ------------------===//
+//===- UsageTest.cpp - the size stays within its limit --------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -134,7 +134,8 @@ TEST(Usage, OnlyOldTemporariesAndLocksAreRemoved) {
   ASSERT_EQ(locks.size(), 1u);
   makeOlder(locks[0], 7200);
   std::string deadKey = key.hex.substr(0, 2) + std::string(62, 'a');
-  std::string dead = fs::path(locks[0]).parent_path() / (deadKey + ".tune.lock");
+  std::string dead =
+      fs::path(locks[0]).parent_path() / (deadKey + ".tune.lock");
   writeFile(dead, "");
   makeOlder(dead, 7200);
   EXPECT_TRUE(store.trim());

@@ -53,26 +53,26 @@ TEST(MalformedText, EveryEditIsAnError) {
   struct Edit {
     const char *from, *to;
   } edits[] = {
-      {"softmax", "frobnicate"},          // no such op
-      {"axis", "axes"},                   // unknown attribute
-      {"-1 : i64", "-1 : i32"},           // attribute of another type
+      {"softmax", "frobnicate"}, // no such op
+      {"axis", "axes"},          // unknown attribute
+      {"-1 : i64", "-1 : i32"},  // attribute of another type
       {"-1 : i64", "9223372036854775808 : i64"},
-      {"f32", "f64"},                     // no element type of the graph
-      {"f32", "complex<f32>"},            // the same
+      {"f32", "f64"},          // no element type of the graph
+      {"f32", "complex<f32>"}, // the same
       // A size beyond the limit, and one beyond int64.
       {"x64xf32, #graph.dims<\"S\", 64>",
        "x9223372036854775807xf32, #graph.dims<\"S\", 9223372036854775807>"},
       {"x64xf32", "x99999999999999999999xf32"},
-      {"\"S\", 64", "\"S\""},             // too few dimensions
-      {"\"S\", 64", "\"S*\", 64"},        // no polynomial
-      {"\"S\", 64", "\"T\", 64"},         // an undeclared symbol
+      {"\"S\", 64", "\"S\""},      // too few dimensions
+      {"\"S\", 64", "\"S*\", 64"}, // no polynomial
+      {"\"S\", 64", "\"T\", 64"},  // an undeclared symbol
       {"1, 4096", "1, 999999999999999999"},
       {"1, 4096", "4096, 1"},
       {"1, 4096", "-1, 1"},
       {"tensor<", "memref<"},
       {"tensor<", "vector<"},
-      {", #graph.dims<\"S\", 64>", ""},   // an unnamed '?'
-      {"{graph.name = \"x\"}", ""},       // an unnamed input
+      {", #graph.dims<\"S\", 64>", ""}, // an unnamed '?'
+      {"{graph.name = \"x\"}", ""},     // an unnamed input
       {"graph.name = \"y\"", "graph.name = \"x\""},
       {"\"x\"", "\"1 x\""},
       {"return %0", "return %x, %0"},
@@ -97,9 +97,9 @@ TEST(MalformedText, OtherTexts) {
   EXPECT_EQ(errorOf("").code, ErrorCode::InvalidGraph);
   EXPECT_EQ(errorOf("module {}").code, ErrorCode::InvalidGraph);
   EXPECT_EQ(errorOf("func.func private @f()").code, ErrorCode::InvalidGraph);
-  EXPECT_EQ(errorOf(std::string(kGood) + replaced(kGood, "@main", "@other"))
-                .rule,
-            "text.module");
+  EXPECT_EQ(
+      errorOf(std::string(kGood) + replaced(kGood, "@main", "@other")).rule,
+      "text.module");
   EXPECT_EQ(errorOf(std::string("\0\xff\x80", 3)).code,
             ErrorCode::InvalidGraph);
   // Deep nesting would exhaust the stack of a recursive parser.

@@ -33,7 +33,8 @@ void expectRoundTrip(const Graph &graph) {
 ValueId append(Graph &graph, const std::string &kind,
                std::vector<ValueId> operands, AttrMap attrs = {},
                const std::string &name = {}) {
-  auto results = graph.append(kind, std::move(operands), std::move(attrs), name);
+  auto results =
+      graph.append(kind, std::move(operands), std::move(attrs), name);
   EXPECT_TRUE(results) << results.error().str();
   return results ? results->front() : 0;
 }
@@ -144,7 +145,8 @@ TEST(RoundTrip, ImportedModulesVerify) {
 TEST(RoundTrip, FusedRegionsExport) {
   mlir::MLIRContext context;
   importer::loadGraphDialects(context);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"mlir(
+  auto module =
+      mlir::parseSourceString<mlir::ModuleOp>(R"mlir(
     func.func @f(%x: tensor<?xf32, #graph.dims<"S">>, %c: tensor<f32>) {
       %0 = graph.fused "RowChain" (%x, %c)
           : (tensor<?xf32, #graph.dims<"S">>, tensor<f32>)
@@ -156,7 +158,8 @@ TEST(RoundTrip, FusedRegionsExport) {
         graph.yield %1 : tensor<?xf32, #graph.dims<"S">>
       }
       return
-    })mlir", mlir::ParserConfig(&context));
+    })mlir",
+                                              mlir::ParserConfig(&context));
   ASSERT_TRUE(module);
   graphir::FusedOp fused;
   module->walk([&](graphir::FusedOp op) { fused = op; });
