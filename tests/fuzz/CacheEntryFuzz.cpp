@@ -46,10 +46,9 @@ static void trySigned(std::string_view bytes) {
   std::string_view payload = bytes.substr(split + 1);
   std::string header =
       "{\"azulejo-cache\":1,\"kind\":\"tuning\",\"key\":\"" +
-      fieldsDigest(Kind::Tuning, {}) + "\",\"device\":\"cpu-0\",\"infoBytes\":" +
-      std::to_string(split) +
-      ",\"payloadBytes\":" + std::to_string(payload.size()) +
-      ",\"digest\":\"";
+      fieldsDigest(Kind::Tuning, {}) +
+      "\",\"device\":\"cpu-0\",\"infoBytes\":" + std::to_string(split) +
+      ",\"payloadBytes\":" + std::to_string(payload.size()) + ",\"digest\":\"";
   std::string covered = header;
   covered += bytes;
   std::string file = header + digestHex(covered) + "\"}\n";

@@ -35,9 +35,8 @@ protected:
     SmallVector<Type> types;
     for (const Shape &shape : operands)
       types.push_back(graphir::fromOpset(&context, {DType::F32, shape}));
-    auto function =
-        func::FuncOp::create(builder, builder.getUnknownLoc(), "f",
-                             builder.getFunctionType(types, {}));
+    auto function = func::FuncOp::create(builder, builder.getUnknownLoc(), "f",
+                                         builder.getFunctionType(types, {}));
     builder.setInsertionPointToEnd(function.addEntryBlock());
     return graphir::createGraphOp(builder, builder.getUnknownLoc(), kind,
                                   function.getArguments(), attrs);
@@ -115,10 +114,9 @@ TEST_F(OperandMap, ReshapeOfNothing) {
 
 // Row-major order is kept: enumerate every coordinate of a static reshape.
 TEST_F(OperandMap, ReshapeKeepsRowMajorOrder) {
-  std::vector<Shape> shapes = {{24},      {2, 12},       {4, 6},
-                               {6, 4},    {2, 3, 4},     {4, 3, 2},
-                               {3, 8},    {1, 24, 1},    {2, 1, 3, 4},
-                               {8, 3, 1}, {2, 2, 2, 3}};
+  std::vector<Shape> shapes = {{24},         {2, 12},   {4, 6},      {6, 4},
+                               {2, 3, 4},    {4, 3, 2}, {3, 8},      {1, 24, 1},
+                               {2, 1, 3, 4}, {8, 3, 1}, {2, 2, 2, 3}};
   for (const Shape &from : shapes)
     for (const Shape &to : shapes) {
       Operation *op = make("reshape", {from}, {{"shape", to}});

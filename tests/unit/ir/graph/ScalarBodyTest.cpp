@@ -67,8 +67,8 @@ protected:
     SmallVector<Type> tensors;
     for (DType type : types)
       tensors.push_back(graphir::fromOpset(&context, {type, {}}));
-    auto function = func::FuncOp::create(
-        builder, loc, "f", builder.getFunctionType(tensors, {}));
+    auto function = func::FuncOp::create(builder, loc, "f",
+                                         builder.getFunctionType(tensors, {}));
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     Operation *op = graphir::createGraphOp(builder, loc, kind,
@@ -80,9 +80,8 @@ protected:
     Value body = cast<graphir::ElementwiseOpInterface>(op).emitScalar(
         builder, loc, scalars);
     Type element = getElementTypeOrSelf(body);
-    EXPECT_EQ(element,
-              graphir::computeType(
-                  getElementTypeOrSelf(op->getResult(0).getType())));
+    EXPECT_EQ(element, graphir::computeType(
+                           getElementTypeOrSelf(op->getResult(0).getType())));
     EXPECT_EQ(isa<VectorType>(body.getType()), vector);
     func::ReturnOp::create(builder, loc, body);
     function.setFunctionType(
@@ -102,7 +101,9 @@ protected:
     return folded ? valueOf(folded.getValue()) : 12345.0;
   }
 
-  double unary(StringRef kind, double x) { return run(kind, {DType::F32}, {x}); }
+  double unary(StringRef kind, double x) {
+    return run(kind, {DType::F32}, {x});
+  }
   double cast_(DType from, DType to, double x) {
     return run("cast", {from}, {x}, {{"dtype", to}});
   }
@@ -262,8 +263,8 @@ TEST_F(ScalarBody, EveryOpTakesVectors) {
   for (const opset::OpSpec &spec : opset::allOps()) {
     if (spec.opClass != opset::OpClass::Elementwise)
       continue;
-    bool logical = spec.name == "and" || spec.name == "or" ||
-                   spec.name == "not";
+    bool logical =
+        spec.name == "and" || spec.name == "or" || spec.name == "not";
     AttrMap attrs;
     if (spec.name == "cast")
       attrs = {{"dtype", DType::I32}};

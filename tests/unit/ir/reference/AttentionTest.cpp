@@ -361,9 +361,9 @@ TEST(Attention, BothLayoutsAgree) {
   AttrMap perm{{"perm", std::vector<int64_t>{0, 2, 1, 3}}};
   AttrMap attrs = kBottomRight;
   attrs["lse"] = true;
-  auto bhsd = c.ops("attention", {c.op("transpose", {q}, perm),
-                                  c.op("transpose", {k}, perm),
-                                  c.op("transpose", {v}, perm)},
+  auto bhsd = c.ops("attention",
+                    {c.op("transpose", {q}, perm), c.op("transpose", {k}, perm),
+                     c.op("transpose", {v}, perm)},
                     attrs);
   attrs["layout"] = std::string("bshd");
   auto bshd = c.ops("attention", {q, k, v}, attrs);

@@ -66,8 +66,8 @@ TEST(Check, NanNeverPassesForAValue) { // O-025
 }
 
 TEST(Check, ReportsWhereAndWhat) {
-  CheckReport report = Comparison{DType::F32, {2, 2}, {1, 2, 3, 4},
-                                  {1, 2, 3.5, 4}}.run();
+  CheckReport report =
+      Comparison{DType::F32, {2, 2}, {1, 2, 3, 4}, {1, 2, 3.5, 4}}.run();
   EXPECT_FALSE(report.pass);
   EXPECT_EQ(report.badIndex, (std::vector<int64_t>{1, 0}));
   EXPECT_EQ(report.got, 3.5);
@@ -100,8 +100,10 @@ TEST(Check, OneUlpPassesThreeDoNot) {
 TEST(Check, TwiceThePlainErrorIsAllowed) {
   double step = 100 * ulpOf(DType::F32, 1);
   auto at = [&](double factor) {
-    return Comparison{DType::F32, {2}, {1, 1},
-                      {1 + factor * step, 1}, {1 + step, 1}}.run().pass;
+    return Comparison{
+        DType::F32, {2}, {1, 1}, {1 + factor * step, 1}, {1 + step, 1}}
+        .run()
+        .pass;
   };
   EXPECT_TRUE(at(-1.9));
   EXPECT_TRUE(at(2));
@@ -182,8 +184,8 @@ TEST(Check, OverflowOfTheOutputType) {
 // A plain run that overflowed must not excuse anything.
 TEST(Check, BrokenBaselineIsNoExcuse) {
   for (double broken : {kNan, kInf}) {
-    Comparison c{DType::F32, {4}, {1, 2, 3, 4}, {1, 2, 3, 4},
-                 {broken, 2, broken, 4}};
+    Comparison c{
+        DType::F32, {4}, {1, 2, 3, 4}, {1, 2, 3, 4}, {broken, 2, broken, 4}};
     EXPECT_TRUE(c.run().pass);
     c.actual[0] = 1.001;
     EXPECT_FALSE(c.run().pass);
@@ -231,8 +233,9 @@ TEST(Check, LuckyPlainRowIsNoTrap) {
     plain.push_back(oracle[i] + (i % 10 ? error * luck[i] : 0));
     actual.push_back(oracle[i] - error * luck[rows - 1 - i]);
   }
-  CheckReport report = Comparison{DType::F32, {rows, 1}, oracle, actual, plain,
-                                  {.perRow = true}}.run();
+  CheckReport report =
+      Comparison{DType::F32, {rows, 1}, oracle, actual, plain, {.perRow = true}}
+          .run();
   EXPECT_TRUE(report.pass) << report.str();
 }
 
@@ -281,8 +284,8 @@ TEST(Check, UlpsOfTheNarrowestTypeOnTheWay) {
   ValueId wide = c.op("cast", {c.op("exp", {half})}, {{"dtype", DType::F32}});
   EXPECT_EQ(narrowestFloat(c.graph, wide), DType::F16);
   EXPECT_EQ(narrowestFloat(c.graph, x), DType::F8E4M3);
-  ValueId truth = c.op("compare", {wide, wide},
-                       {{"predicate", std::string("eq")}});
+  ValueId truth =
+      c.op("compare", {wide, wide}, {{"predicate", std::string("eq")}});
   EXPECT_EQ(narrowestFloat(c.graph, truth), DType::I1);
   double off = moved(1.5, 1, DType::F16);
   EXPECT_FALSE(compare({1.5}, {off}).pass);

@@ -29,17 +29,22 @@ TEST(Elementwise, EveryUnaryHasItsClosedForm) {
     const char *kind;
     double x, want;
   };
-  const Case cases[] = {
-      {"exp", 1, e},        {"exp2", 3, 8},
-      {"log", 1, 0},        {"sqrt", 2.25, 1.5},
-      {"rsqrt", 4, 0.5},    {"sin", 0, 0},
-      {"cos", 0, 1},        {"tanh", 0.5, (e - 1) / (e + 1)},
-      {"sigmoid", 1, e / (e + 1)},
-      {"silu", 1, e / (e + 1)},
-      {"gelu_erf", 1, 0.84134474606854293},
-      {"gelu_tanh", 1, 0.84119199060827670},
-      {"neg", 2, -2},       {"abs", -2, 2},
-      {"relu", -3, 0},      {"relu", 3, 3}};
+  const Case cases[] = {{"exp", 1, e},
+                        {"exp2", 3, 8},
+                        {"log", 1, 0},
+                        {"sqrt", 2.25, 1.5},
+                        {"rsqrt", 4, 0.5},
+                        {"sin", 0, 0},
+                        {"cos", 0, 1},
+                        {"tanh", 0.5, (e - 1) / (e + 1)},
+                        {"sigmoid", 1, e / (e + 1)},
+                        {"silu", 1, e / (e + 1)},
+                        {"gelu_erf", 1, 0.84134474606854293},
+                        {"gelu_tanh", 1, 0.84119199060827670},
+                        {"neg", 2, -2},
+                        {"abs", -2, 2},
+                        {"relu", -3, 0},
+                        {"relu", 3, 3}};
   for (const Case &c : cases) {
     SCOPED_TRACE(c.kind);
     expectValues(apply(c.kind, {c.x}), {c.want}, 1e-15);
@@ -86,8 +91,7 @@ TEST(Elementwise, IntegersWrapAndKeep64Bits) {
                {-2147483648.0});
   expectValues(apply2("mul", {65536}, {65536}, {}, DType::I32, DType::I32),
                {0});
-  expectValues(apply("abs", {-2147483648.0}, {}, DType::I32),
-               {-2147483648.0});
+  expectValues(apply("abs", {-2147483648.0}, {}, DType::I32), {-2147483648.0});
   GraphCase c; // 2^53 + 1 is no double
   HostTensor x = HostTensor::dense(DType::I64, {1});
   x.setFlatInt(0, (int64_t{1} << 53) + 1);

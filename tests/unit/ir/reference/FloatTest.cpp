@@ -32,8 +32,8 @@ double oracleDecode(DType dtype, uint32_t bits) {
   llvm::APFloat value(semanticsOf(dtype),
                       llvm::APInt(8 * dtypeBytes(dtype), bits));
   bool lost = false;
-  value.convert(llvm::APFloat::IEEEdouble(),
-                llvm::APFloat::rmNearestTiesToEven, &lost);
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven,
+                &lost);
   return value.convertToDouble();
 }
 

@@ -19,8 +19,8 @@ Values counting(int64_t count, double first = 0) {
 
 TEST(Layout, ConstantIsDataOfItsDtype) {
   GraphCase c;
-  AttrMap attrs{{"value", 0.1}, {"dtype", DType::BF16},
-                {"shape", shapeOf({2})}};
+  AttrMap attrs{
+      {"value", 0.1}, {"dtype", DType::BF16}, {"shape", shapeOf({2})}};
   expectValues(c.values(c.op("constant", {}, attrs)),
                {0.10009765625, 0.10009765625});
   attrs["dtype"] = DType::I32;
@@ -41,8 +41,7 @@ TEST(Layout, BroadcastReshapeTranspose) {
   GraphCase c;
   ValueId x = c.input(DType::I32, {2, 1}, {5, 7});
   ValueId wide = c.op("broadcast", {x}, {{"shape", shapeOf({2, 2, 3})}});
-  expectValues(c.values(wide),
-               {5, 5, 5, 7, 7, 7, 5, 5, 5, 7, 7, 7});
+  expectValues(c.values(wide), {5, 5, 5, 7, 7, 7, 5, 5, 5, 7, 7, 7});
   ValueId y = c.input(DType::F16, {2, 3}, counting(6));
   ValueId back = c.op("reshape", {y}, {{"shape", shapeOf({3, 2})}});
   expectValues(c.values(back), counting(6));
@@ -56,14 +55,15 @@ TEST(Layout, BroadcastReshapeTranspose) {
 TEST(Layout, SliceAndConcat) {
   GraphCase c;
   ValueId x = c.input(DType::F32, {3, 4}, counting(12));
-  ValueId part = c.op("slice", {x}, {{"starts", Ints{1, 0}},
-                                     {"sizes", shapeOf({2, 2})},
-                                     {"steps", Ints{1, 3}}});
+  ValueId part = c.op("slice", {x},
+                      {{"starts", Ints{1, 0}},
+                       {"sizes", shapeOf({2, 2})},
+                       {"steps", Ints{1, 3}}});
   expectValues(c.values(part), {4, 7, 8, 11});
   ValueId y = c.input(DType::F32, {2, 1}, {-1, -2});
-  expectValues(c.values(c.op("concat", {part, y, part},
-                             {{"axis", int64_t{1}}})),
-               {4, 7, -1, 4, 7, 8, 11, -2, 8, 11});
+  expectValues(
+      c.values(c.op("concat", {part, y, part}, {{"axis", int64_t{1}}})),
+      {4, 7, -1, 4, 7, 8, 11, -2, 8, 11});
 }
 
 TEST(Layout, GatherReadsZeroOutsideTheTable) {
@@ -78,12 +78,12 @@ TEST(Layout, GatherReadsZeroOutsideTheTable) {
 }
 
 TEST(Layout, CacheUpdateDropsRowsOutside) {
-  for (auto [position, want] : std::vector<std::pair<double, Values>>{
-           {1, {0, 8, 9, 0}},
-           {3, {0, 0, 0, 8}},
-           {-1, {9, 0, 0, 0}},
-           {4, {0, 0, 0, 0}},
-           {-2, {0, 0, 0, 0}}}) {
+  for (auto [position, want] :
+       std::vector<std::pair<double, Values>>{{1, {0, 8, 9, 0}},
+                                              {3, {0, 0, 0, 8}},
+                                              {-1, {9, 0, 0, 0}},
+                                              {4, {0, 0, 0, 0}},
+                                              {-2, {0, 0, 0, 0}}}) {
     GraphCase c;
     ValueId cache = c.input(DType::F32, {4}, {0, 0, 0, 0});
     ValueId rows = c.input(DType::F32, {2}, {8, 9});
@@ -116,12 +116,12 @@ TEST(Matmul, TransposesAndBatches) {
   for (bool ta : {false, true})
     for (bool tb : {false, true}) {
       GraphCase c;
-      ValueId x = ta ? c.input(DType::F32, {3, 2}, at)
-                     : c.input(DType::F32, {2, 3}, a);
-      ValueId y = tb ? c.input(DType::F32, {2, 3}, bt)
-                     : c.input(DType::F32, {3, 2}, b);
-      expectValues(c.values(c.op("matmul", {x, y}, {{"transpose_a", ta},
-                                                    {"transpose_b", tb}})),
+      ValueId x =
+          ta ? c.input(DType::F32, {3, 2}, at) : c.input(DType::F32, {2, 3}, a);
+      ValueId y =
+          tb ? c.input(DType::F32, {2, 3}, bt) : c.input(DType::F32, {3, 2}, b);
+      expectValues(c.values(c.op("matmul", {x, y},
+                                 {{"transpose_a", ta}, {"transpose_b", tb}})),
                    {2, 3, 8, 9});
     }
   GraphCase c; // [2, 1] batches with [3] batches

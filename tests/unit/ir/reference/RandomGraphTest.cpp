@@ -103,8 +103,8 @@ TEST(RandomGraph, IsTameEnoughToCheck) {
       for (int64_t j = 0; j < want.elements(); ++j) {
         double value = want.flat(j);
         rounded.setFlat(j, value);
-        fresh &= std::isfinite(value) ? std::fabs(value) < 1000
-                                      : value == -INFINITY;
+        fresh &=
+            std::isfinite(value) ? std::fabs(value) < 1000 : value == -INFINITY;
       }
       EXPECT_TRUE(fresh) << seed << " y" << i;
       report = check(rounded, want, got, options);

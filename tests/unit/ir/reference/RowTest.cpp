@@ -27,8 +27,8 @@ TEST(Row, ReducesOverAnyAxes) {
                {60, 92, 124});
   expectValues(c.values(c.op("reduce_mean", {id}, {{"axes", Ints{1}}})),
                {4, 5, 6, 7, 16, 17, 18, 19});
-  ValueId kept = c.op("reduce_max", {id}, {{"axes", Ints{2}},
-                                           {"keepdims", true}});
+  ValueId kept =
+      c.op("reduce_max", {id}, {{"axes", Ints{2}}, {"keepdims", true}});
   EXPECT_EQ(c.run(kept).shape, (Ints{2, 3, 1}));
   expectValues(c.values(kept), {3, 7, 11, 15, 19, 23});
 }
@@ -71,17 +71,17 @@ TEST(Row, SoftmaxOverAnyAxis) {
 
 TEST(Row, SoftmaxFollowsIeeeAtTheEdges) {
   GraphCase c;
-  ValueId id = c.input(DType::F32, {3, 2},
-                       {-kInf, -kInf, 1e30, -kInf, 0, kNan});
+  ValueId id =
+      c.input(DType::F32, {3, 2}, {-kInf, -kInf, 1e30, -kInf, 0, kNan});
   expectValues(c.values(c.op("softmax", {id})), {kNan, kNan, 1, 0, kNan, kNan});
 }
 
 TEST(Row, LayerNormOfLargeFiniteInputs) { // O-064
   Values want{-1.341635, -0.447212, 0.447212, 1.341635};
   for (double base : {40000., 80000., 1e6})
-    expectValues(normOf("layer_norm", {base, base + 1, base + 2, base + 3},
-                        1e-5),
-                 want, 1e-5);
+    expectValues(
+        normOf("layer_norm", {base, base + 1, base + 2, base + 3}, 1e-5), want,
+        1e-5);
 }
 
 TEST(Row, LayerNormWithLargeMean) { // O-065
@@ -115,10 +115,10 @@ TEST(Row, EpsSurvivesHalfPrecision) { // O-066
     ValueId gamma = c.input(DType::F16, {64}, repeated(64, 1));
     ValueId beta = c.input(DType::F16, {64}, repeated(64, 0.5));
     for (Mode mode : {Mode::Oracle, Mode::Plain})
-      expectValues(c.values(c.op("layer_norm", {x, gamma, beta},
-                                 {{"eps", 1e-12}}),
-                            mode),
-                   repeated(128, 0.5));
+      expectValues(
+          c.values(c.op("layer_norm", {x, gamma, beta}, {{"eps", 1e-12}}),
+                   mode),
+          repeated(128, 0.5));
   }
   expectValues(normOf("rms_norm", repeated(64, 0), 1e-12, DType::F16),
                repeated(64, 0));
@@ -134,9 +134,9 @@ TEST(Row, RmsNormOfLargeHalves) { // O-068
   for (double value : {300., 65504.})
     for (int64_t h : {64, 512, 8192})
       for (Mode mode : {Mode::Oracle, Mode::Plain})
-        expectValues(normOf("rms_norm", repeated(h, value), 1e-6, DType::F16,
-                            mode),
-                     repeated(h, 1), 1e-10);
+        expectValues(
+            normOf("rms_norm", repeated(h, value), 1e-6, DType::F16, mode),
+            repeated(h, 1), 1e-10);
 }
 
 TEST(Row, NormsScaleByChannel) {
@@ -157,12 +157,11 @@ TEST(Row, PartialRope) { // O-070
     ValueId x = c.input(DType::F32, {1, 8}, {1, 2, 3, 4, 5, 6, 7, 8});
     ValueId cosines = c.input(DType::F32, {1, 2}, {0, 0});
     ValueId sines = c.input(DType::F32, {1, 2}, {1, 1});
-    ValueId out = c.op("rope", {x, cosines, sines},
-                       {{"pairing", std::string(interleaved ? "interleaved"
-                                                            : "half")}});
-    expectValues(c.values(out), interleaved
-                                    ? Values{-2, 1, -4, 3, 5, 6, 7, 8}
-                                    : Values{-3, -4, 1, 2, 5, 6, 7, 8});
+    ValueId out =
+        c.op("rope", {x, cosines, sines},
+             {{"pairing", std::string(interleaved ? "interleaved" : "half")}});
+    expectValues(c.values(out), interleaved ? Values{-2, 1, -4, 3, 5, 6, 7, 8}
+                                            : Values{-3, -4, 1, 2, 5, 6, 7, 8});
   }
 }
 

@@ -21,8 +21,7 @@ KnobSpace products() {
   space.values["tileN"] = {64, 128};
   space.values["tileK"] = {64, 256};
   space.illegal = [](const Schedule &s) -> std::optional<std::string> {
-    int64_t floats =
-        (s.knob("tileM") + s.knob("tileN")) * s.knob("tileK");
+    int64_t floats = (s.knob("tileM") + s.knob("tileN")) * s.knob("tileK");
     if (floats * 4 <= 128 << 10)
       return std::nullopt;
     return "the tiles do not fit";
@@ -107,8 +106,8 @@ TEST(KnobSpace, WithoutRulesEveryCombinationIsLegal) {
       std::set<int64_t> seen;
       for (const Schedule &schedule : all)
         seen.insert(schedule.knob(spec.name));
-      EXPECT_EQ(seen, std::set<int64_t>(spec.values.begin(),
-                                        spec.values.end()));
+      EXPECT_EQ(seen,
+                std::set<int64_t>(spec.values.begin(), spec.values.end()));
     }
   }
 }

@@ -137,8 +137,7 @@ TEST(ScheduleText, MalformedTextIsRefusedWithItsReason) {
     ASSERT_FALSE(parsed);
     EXPECT_EQ(parsed.error().code, ErrorCode::InvalidArgument);
     EXPECT_EQ(parsed.error().rule, "schedule.text");
-    EXPECT_EQ(parsed.error().where,
-              "schedule '" + std::string(row.text) + "'");
+    EXPECT_EQ(parsed.error().where, "schedule '" + std::string(row.text) + "'");
     EXPECT_THAT(parsed.error().message, HasSubstr(row.message));
   }
 }
