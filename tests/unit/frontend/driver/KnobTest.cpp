@@ -145,8 +145,7 @@ TEST(Knob, TheRegisterTileIsRowsTimesVectors) {
       for (int64_t n : {1, 2}) {
         Compiled c = compiled(region, "cpu-avx512",
                               {{"registerM", m}, {"registerN", n}});
-        EXPECT_EQ(carriedSums(c.text.host), size_t(m * n))
-            << m << " x " << n;
+        EXPECT_EQ(carriedSums(c.text.host), size_t(m * n)) << m << " x " << n;
       }
 }
 
