@@ -11,6 +11,7 @@
 #define AZULEJO_IR_GRAPH_SCALAREMITTER_H
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
