@@ -8,10 +8,9 @@
 //===----------------------------------------------------------------------===//
 #include "tests/conformance/Sketch.h"
 
-#include "runtime/cpu/ThreadPool.h"
-
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -40,58 +39,61 @@ Outcome runPlaced(Subject &subject, const Sketch &sketch, const DimValues &dims,
   if (!shapes)
     return {shapes.error().str(), {}};
   // Memory with room behind each input for a shifted output.
-  std::vector<std::vector<std::byte>> memory;
+  constexpr unsigned char poison = 0xfe;
+  std::vector<RunMemory> memory, own;
   for (const HostTensor &input : inputs) {
-    memory.push_back(input.bytes);
-    memory.back().resize(input.bytes.size() + 1024);
+    memory.emplace_back(subject.place(), input.bytes.size() + 1024, 0);
+    std::memcpy(memory.back().host(), input.bytes.data(), input.bytes.size());
   }
-  std::vector<std::vector<std::byte>> own;
   for (const HostTensor &output : *shapes)
-    own.emplace_back(output.bytes.size() + 64, std::byte{0xfe});
+    own.emplace_back(subject.place(), output.bytes.size() + 64, poison);
+  for (std::vector<RunMemory> *list : {&memory, &own})
+    for (RunMemory &one : *list)
+      if (Status status = one.upload(); !status)
+        return {status.error().str(), {}};
   std::vector<az_tensor> tensors;
-  auto bind = [&](HostTensor &like, std::byte *data) {
+  auto bind = [&](HostTensor &like, RunMemory &place, int64_t offset) {
     az_tensor tensor{};
     tensor.size = sizeof tensor;
-    tensor.data = data;
+    tensor.data = place.address() + offset;
     tensor.dtype = static_cast<decltype(tensor.dtype)>(like.dtype);
     tensor.rank = static_cast<int32_t>(like.shape.size());
     tensor.shape = like.shape.data();
     tensor.strides = like.strides.data();
     tensors.push_back(tensor);
-    return data;
   };
   for (size_t i = 0; i < inputs.size(); ++i)
-    bind(inputs[i], memory[i].data());
-  std::vector<std::byte *> places;
+    bind(inputs[i], memory[i], 0);
+  std::vector<std::pair<RunMemory *, int64_t>> places;
   for (size_t i = 0; i < shapes->size(); ++i) {
     int over = placement.over[i];
-    std::byte *data =
-        over < 0 ? own[i].data()
-                 : memory[static_cast<size_t>(over)].data() +
-                       placement.shift * dtypeBytes((*shapes)[i].dtype);
-    places.push_back(bind((*shapes)[i], data));
+    RunMemory &place = over < 0 ? own[i] : memory[static_cast<size_t>(over)];
+    int64_t offset =
+        over < 0 ? 0 : placement.shift * dtypeBytes((*shapes)[i].dtype);
+    places.emplace_back(&place, offset);
+    bind((*shapes)[i], place, offset);
   }
-  std::vector<std::vector<std::byte>> before = memory;
-  runtime::ThreadPool pool(2);
-  runtime::Queue queue{nullptr, &pool};
-  runtime::Tensors bound(tensors.data(), tensors.size());
-  const runtime::Executable &executable = subject.runnable();
-  Result<int64_t> bytes = executable.workspaceBytesFor(bound, queue);
-  if (!bytes)
-    return {bytes.error().rule, {}};
-  std::vector<std::byte> workspace(static_cast<size_t>(*bytes) + 64);
-  auto aligned = reinterpret_cast<void *>(
-      (reinterpret_cast<uintptr_t>(workspace.data()) + 63) & ~uintptr_t{63});
-  Status status =
-      executable.run(bound, aligned, static_cast<size_t>(*bytes), queue);
+  std::vector<std::vector<unsigned char>> before;
+  for (RunMemory &one : memory)
+    before.emplace_back(one.host(), one.host() + one.size());
+  Status status = subject.runOn(tensors, 2);
+  for (std::vector<RunMemory> *list : {&memory, &own})
+    for (RunMemory &one : *list)
+      if (Status copied = one.download(); !copied)
+        return {copied.error().str(), {}};
   if (!status) {
-    EXPECT_EQ(memory, before) << "refused, but something was written";
+    for (size_t i = 0; i < memory.size(); ++i)
+      EXPECT_TRUE(
+          std::equal(before[i].begin(), before[i].end(), memory[i].host()))
+          << "refused, but something was written";
     return {status.error().rule, {}};
   }
   Outcome outcome;
-  for (size_t i = 0; i < places.size(); ++i)
-    outcome.outputs.emplace_back(places[i],
-                                 places[i] + (*shapes)[i].bytes.size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    auto *first = reinterpret_cast<const std::byte *>(places[i].first->host() +
+                                                      places[i].second);
+    outcome.outputs.emplace_back(first, first + (*shapes)[i].bytes.size());
+  }
   return outcome;
 }
 

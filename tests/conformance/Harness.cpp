@@ -4,11 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "tests/conformance/Harness.h"
 
-#include "frontend/api/CompilerLibrary.h"
 #include "ir/reference/Check.h"
 #include "ir/reference/Evaluate.h"
-#include "runtime/cpu/CpuBackend.h"
-#include "runtime/cpu/ThreadPool.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,59 +21,81 @@ using reference::HostTensor;
 static constexpr int64_t kRedzone = 4096;
 static constexpr unsigned char kRed = 0xff, kPoison = 0xfe;
 
-static Result<const api::CompilerApi *> compiler() {
-  const char *path = std::getenv("AZULEJO_COMPILER");
-  return api::loadCompiler(path ? path : "", "conformance tests compile");
+/// Calls a function of the C ABI with a place for its error.
+template <typename Fn> static Status call(Fn &&function) {
+  az_error *error = nullptr;
+  if (function(&error) == AZ_OK)
+    return {};
+  Error copy = error->error;
+  az_error_destroy(error);
+  return copy;
 }
 
-static const runtime::CpuBackend &backend() {
-  static const runtime::CpuBackend cpu(target::hostTarget().arch,
-                                       target::hostTarget().features);
-  return cpu;
+namespace {
+/// A pool of the C ABI; null on a GPU, which has no use for one.
+struct HostThreads {
+  az_pool *pool = nullptr;
+
+  HostThreads(const TestDevice &device, int threads) {
+    if (!device.isGpu())
+      az_pool_create(threads, &pool, nullptr);
+  }
+  HostThreads(const HostThreads &) = delete;
+  ~HostThreads() { az_pool_destroy(pool); }
+};
+} // namespace
+
+bool isLackOf(const TestDevice &device, const Error &error) {
+  return device.isGpu() && error.code == ErrorCode::Unsupported;
 }
 
 Result<std::unique_ptr<Subject>> Subject::compile(const graph::Graph &graph,
                                                   const Options &options) {
-  Result<const api::CompilerApi *> library = compiler();
-  if (!library)
-    return library.error();
-  api::CompileRequest request;
-  request.allowFusion = options.fuse;
-  request.cacheAccess = api::CacheAccess::Off;
-  request.threads = options.threads;
-  request.log = [](int, const std::string &) {};
-  request.progress = [](const std::string &, int64_t, int64_t, double) {
-    return true;
-  };
-  Result<api::CompiledPlan> compiled =
-      (*library)->compile(graph, target::hostTarget(), request);
-  if (!compiled)
-    return compiled.error();
-  Result<plan::Plan> plan = plan::parse(compiled->plan, "compiled plan");
-  if (!plan)
-    return plan.error();
-  Result<std::unique_ptr<runtime::Executable>> executable =
-      runtime::Executable::prepare(std::move(*plan), backend());
-  if (!executable)
-    return executable.error();
+  const TestDevice &device =
+      options.device ? *options.device : TestDevice::current();
+  HostThreads threads(device, options.threads);
+  az_compile_options request;
+  az_compile_options_init(&request, sizeof request);
+  request.tune_seconds = 0;
+  request.allow_fusion = options.fuse;
+  request.cache_mode = AZ_CACHE_OFF;
+  request.pool = threads.pool;
+  request.log = [](void *, int32_t, const char *) {};
+  az_graph copy{graph};
+  az_executable *executable = nullptr;
+  if (Status status = call([&](az_error **error) {
+        return az_compile(&copy, device.handle(), &request, &executable, error);
+      });
+      !status)
+    return status.error();
   auto subject = std::make_unique<Subject>();
   subject->graph = graph;
-  subject->executable = std::move(*executable);
+  subject->device = &device;
+  subject->executable.reset(executable);
+  executable->pool = nullptr; // every run brings its own
+  if (Status status = call([&](az_error **error) {
+        return az_executable_check(executable, error);
+      });
+      !status)
+    return status.error();
   return subject;
 }
 
 namespace {
 /// Memory for one tensor: redzone, data, redzone.
 struct Guarded {
-  std::vector<unsigned char> memory;
+  std::optional<RunMemory> memory;
   std::vector<int64_t> shape, strides;
   int64_t bytes = 0, shift = 0;
 
+  /// What the test sees, and where a kernel finds it.
   char *data() {
-    return reinterpret_cast<char *>(memory.data()) + kRedzone + shift;
+    return reinterpret_cast<char *>(memory->host()) + kRedzone + shift;
   }
+  char *address() { return memory->address() + kRedzone + shift; }
 
-  Guarded(DType dtype, const std::vector<int64_t> &shape, bool strided,
+  Guarded(const TestDevice &device, DType dtype,
+          const std::vector<int64_t> &shape, bool strided,
           const std::vector<int64_t> &given = {})
       : shape(shape),
         strides(given.empty() ? reference::denseStrides(shape) : given) {
@@ -97,16 +116,16 @@ struct Guarded {
       last = shape[i] == 0 ? 0 : last + (shape[i] - 1) * strides[i];
     bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     bytes = empty ? 0 : last * element;
-    memory.assign(2 * kRedzone + shift + bytes, kRed);
+    memory.emplace(device, 2 * kRedzone + shift + bytes, kRed);
   }
 
   bool intact() const {
     auto clean = [&](size_t begin, size_t end) {
-      return std::all_of(memory.begin() + begin, memory.begin() + end,
+      return std::all_of(memory->host() + begin, memory->host() + end,
                          [](unsigned char c) { return c == kRed; });
     };
     return clean(0, kRedzone + shift) &&
-           clean(kRedzone + shift + bytes, memory.size());
+           clean(kRedzone + shift + bytes, memory->size());
   }
 };
 
@@ -127,6 +146,46 @@ void copyElements(Guarded &guarded, HostTensor &dense, bool toGuarded) {
 }
 } // namespace
 
+Status Subject::runOn(std::span<const az_tensor> tensors, int threads) const {
+  HostThreads host(*device, threads);
+  size_t needed = 0;
+  if (Status status = call([&](az_error **error) {
+        return az_executable_workspace_size_for(executable.get(),
+                                                tensors.data(), tensors.size(),
+                                                host.pool, &needed, error);
+      });
+      !status)
+    return status;
+  // The workspace starts poisoned, so that a value nobody wrote shows.
+  RunMemory workspace(*device, needed + 2 * kRedzone + 64, kRed);
+  size_t before = kRedzone;
+  if (!device->isGpu())
+    before += -reinterpret_cast<uintptr_t>(workspace.host() + kRedzone) % 64;
+  std::memset(workspace.host() + before, kPoison, needed);
+  if (Status status = workspace.upload(); !status)
+    return status;
+  // Copies to a device may still be on their way, beside the stream.
+  if (Status status = device->synchronize(); !status)
+    return status;
+  az_run_options options{sizeof options, device->stream(), host.pool};
+  if (Status status = call([&](az_error **error) {
+        return az_executable_run(executable.get(), tensors.data(),
+                                 tensors.size(), workspace.address() + before,
+                                 needed, &options, error);
+      });
+      !status)
+    return status;
+  if (Status status = device->synchronize(); !status)
+    return status;
+  if (Status status = workspace.download(); !status)
+    return status;
+  for (size_t i = 0; i < workspace.size(); ++i)
+    if ((i < before || i >= before + needed) && workspace.host()[i] != kRed)
+      return makeError(ErrorCode::CandidateWrong, "workspace",
+                       "memory outside the workspace was written");
+  return {};
+}
+
 Result<std::vector<HostTensor>> Subject::run(const DimValues &dims,
                                              std::span<const HostTensor> inputs,
                                              const Options &options) {
@@ -142,7 +201,7 @@ Result<std::vector<HostTensor>> Subject::run(const DimValues &dims,
         dense.setFlatInt(i, input.flatInt(i));
     }
     size_t number = buffers.size();
-    buffers.emplace_back(input.dtype, input.shape, options.strided,
+    buffers.emplace_back(*device, input.dtype, input.shape, options.strided,
                          number < options.inputStrides.size()
                              ? options.inputStrides[number]
                              : std::vector<int64_t>());
@@ -155,16 +214,18 @@ Result<std::vector<HostTensor>> Subject::run(const DimValues &dims,
     if (!shape)
       return shape.error();
     outputs.push_back(HostTensor::dense(type.dtype, *shape));
-    buffers.emplace_back(type.dtype, *shape, options.strided);
-    std::memset(buffers.back().data(), kPoison, buffers.back().bytes);
-    if (options.strided) // gaps between rows are nobody's: keep them red
-      std::memset(buffers.back().data(), kRed, buffers.back().bytes);
+    buffers.emplace_back(*device, type.dtype, *shape, options.strided);
+    // Gaps between the rows of strided outputs are nobody's: they stay red.
+    if (!options.strided)
+      std::memset(buffers.back().data(), kPoison, buffers.back().bytes);
   }
   std::vector<az_tensor> tensors;
   for (size_t i = 0; i < buffers.size(); ++i) {
+    if (Status status = buffers[i].memory->upload(); !status)
+      return status.error();
     az_tensor tensor{};
     tensor.size = sizeof(az_tensor);
-    tensor.data = buffers[i].data();
+    tensor.data = buffers[i].address();
     tensor.dtype = static_cast<decltype(tensor.dtype)>(
         i < inputs.size() ? inputs[i].dtype : outputs[i - inputs.size()].dtype);
     tensor.rank = static_cast<int32_t>(buffers[i].shape.size());
@@ -172,22 +233,23 @@ Result<std::vector<HostTensor>> Subject::run(const DimValues &dims,
     tensor.strides = buffers[i].strides.data();
     tensors.push_back(tensor);
   }
-  runtime::ThreadPool pool(options.threads);
-  runtime::Queue queue{nullptr, &pool};
-  runtime::Tensors bound(tensors.data(), tensors.size());
-  Result<int64_t> needed = executable->workspaceBytesFor(bound, queue);
-  if (!needed)
-    return needed.error();
-  // The workspace starts poisoned, so that a value nobody wrote shows.
-  std::vector<unsigned char> workspace(*needed + 64, kPoison);
-  char *aligned = reinterpret_cast<char *>(
-      (reinterpret_cast<uintptr_t>(workspace.data()) + 63) & ~uintptr_t{63});
-  if (Status status = executable->run(bound, aligned, *needed, queue); !status)
+  if (Status status = runOn(tensors, options.threads); !status)
     return status.error();
-  for (size_t i = 0; i < buffers.size(); ++i)
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    RunMemory &memory = *buffers[i].memory;
+    std::vector<unsigned char> before(memory.host(),
+                                      memory.host() + memory.size());
+    if (Status status = memory.download(); !status)
+      return status.error();
+    std::string name = "tensor " + std::to_string(i);
     if (!buffers[i].intact())
-      return makeError(ErrorCode::CandidateWrong, "tensor " + std::to_string(i),
+      return makeError(ErrorCode::CandidateWrong, name,
                        "memory outside the tensor was written");
+    // On a CPU both sides are one; there the caller's data would show it.
+    if (i < inputs.size() && device->isGpu() &&
+        !std::equal(before.begin(), before.end(), memory.host()))
+      return makeError(ErrorCode::CandidateWrong, name, "an input was changed");
+  }
   for (size_t i = 0; i < outputs.size(); ++i)
     copyElements(buffers[inputs.size() + i], outputs[i], false);
   return outputs;

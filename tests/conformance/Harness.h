@@ -1,19 +1,23 @@
 //===- Harness.h - compile, run and check one graph -------------*- C++ -*-===//
 //
-// Compiles a graph value through the compiler library's one door, runs the plan
-// on the CPU with redzones round every output and poisoned outputs, and checks
-// each output against the float64 oracle with the 2x rule (ir/reference).
+// Compiles a graph value for a TestDevice through the C ABI, runs it there with
+// redzones round every tensor and the workspace and with poisoned outputs, and
+// checks each output against the float64 oracle with the 2x rule
+// (ir/reference).
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #ifndef AZULEJO_TESTS_CONFORMANCE_HARNESS_H
 #define AZULEJO_TESTS_CONFORMANCE_HARNESS_H
 
+#include "frontend/api/Handles.h"
 #include "frontend/graph/Graph.h"
 #include "ir/reference/HostTensor.h"
-#include "runtime/Executable.h"
+#include "tests/conformance/TestDevice.h"
 
+#include <map>
 #include <memory>
+#include <span>
 
 namespace azulejo::conformance {
 
@@ -22,7 +26,9 @@ using DimValues = std::map<std::string, int64_t>;
 struct Options {
   bool fuse = true;
   bool expectNan = false;
-  int threads = 2;
+  int threads = 2; ///< of a CPU
+  /// Where to compile for and run; null is TestDevice::current().
+  const TestDevice *device = nullptr;
   /// Run on strided, misaligned copies of the inputs and outputs.
   bool strided = false;
   /// Strides of single inputs, in elements: views of larger buffers. An empty
@@ -48,7 +54,7 @@ public:
                                                   const Options &options = {});
 
   /// Runs with these inputs; gives the outputs or an error. A touched redzone
-  /// is an error of code CandidateWrong.
+  /// and a changed input are errors of code CandidateWrong.
   Result<std::vector<reference::HostTensor>>
   run(const DimValues &dims, std::span<const reference::HostTensor> inputs,
       const Options &options = {});
@@ -69,17 +75,30 @@ public:
   static constexpr int64_t kSmallSample = 32;
   static constexpr int kDraws = 16;
 
-  const plan::Plan &plan() const { return executable->plan(); }
-  const runtime::Executable &runnable() const { return *executable; }
+  /// Runs on tensors that lie where `place()` can reach them, with a guarded,
+  /// poisoned workspace, and waits for the end.
+  Status runOn(std::span<const az_tensor> tensors, int threads) const;
+
+  const plan::Plan &plan() const { return executable->plan; }
+  const TestDevice &place() const { return *device; }
 
 private:
+  struct Destroy {
+    void operator()(az_executable *one) const { az_executable_destroy(one); }
+  };
+
   std::string checkPooled(size_t output, const DimValues &dims,
                           std::span<const reference::HostTensor> inputs,
                           const Options &options);
 
   graph::Graph graph;
-  std::unique_ptr<runtime::Executable> executable;
+  const TestDevice *device = nullptr;
+  std::unique_ptr<az_executable, Destroy> executable;
 };
+
+/// Whether a compilation failed because the device lacks something, which is
+/// no bug, but has to be counted and shown (Skips.h). The CPU lacks nothing.
+bool isLackOf(const TestDevice &device, const Error &error);
 
 /// Uniform in [low, high), dense; integers are floor-ed.
 reference::HostTensor randomTensor(DType dtype, std::vector<int64_t> shape,

@@ -23,6 +23,7 @@ struct CudaDriver::Api {
   int (*memFree)(DevicePointer);
   int (*memcpyHtoD)(DevicePointer, const void *, size_t);
   int (*memcpyDtoH)(void *, DevicePointer, size_t);
+  int (*streamCreate)(void **, unsigned);
   int (*moduleLoadData)(void **, const void *);
   int (*moduleUnload)(void *);
   int (*moduleGetFunction)(void **, void *, const char *);
@@ -56,6 +57,7 @@ struct CudaDriver::Api {
     find(memFree, "cuMemFree_v2");
     find(memcpyHtoD, "cuMemcpyHtoD_v2");
     find(memcpyDtoH, "cuMemcpyDtoH_v2");
+    find(streamCreate, "cuStreamCreate");
     find(moduleLoadData, "cuModuleLoadData");
     find(moduleUnload, "cuModuleUnload");
     find(moduleGetFunction, "cuModuleGetFunction");
@@ -74,7 +76,10 @@ Status CudaDriver::check(int code, const std::string &what) {
     return {};
   const char *text = nullptr;
   api->getErrorString(code, &text);
-  return makeError(ErrorCode::DriverEnv, what,
+  // Illegal address, misaligned address, trap and their like: nothing on this
+  // context works any more.
+  bool lost = code == 700 || (code >= 714 && code <= 719);
+  return makeError(lost ? ErrorCode::DeviceLost : ErrorCode::DriverEnv, what,
                    std::string(text ? text : "unknown error") + " (" +
                        std::to_string(code) + ")");
 }
@@ -147,6 +152,14 @@ Status CudaDriver::download(void *to, DevicePointer from, size_t bytes) {
 
 Status CudaDriver::synchronize() {
   return check(api->ctxSynchronize(), "kernel");
+}
+
+Result<void *> CudaDriver::createStream() {
+  void *stream = nullptr;
+  constexpr unsigned kNonBlocking = 1;
+  if (Status s = check(api->streamCreate(&stream, kNonBlocking), "stream"); !s)
+    return s.error();
+  return stream;
 }
 
 Result<void *> CudaDriver::load(const std::string &image,

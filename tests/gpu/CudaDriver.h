@@ -36,6 +36,8 @@ public:
   Status upload(DevicePointer to, const void *from, size_t bytes);
   Status download(void *to, DevicePointer from, size_t bytes);
   Status synchronize();
+  /// A stream of its own, which lives as long as the context.
+  Result<void *> createStream();
 
   /// A function of a cubin or of PTX text; the module lives as long as *this.
   Result<void *> load(const std::string &image, const std::string &entry);
