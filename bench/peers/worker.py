@@ -1,0 +1,243 @@
+"""Measures cases in one process and prints a row for each.
+
+run.py starts it and starts it again when a kernel took the device down.
+"""
+import concurrent.futures
+import math
+import os
+import random
+import sys
+import time
+
+import torch
+
+import azulejo_c as az
+import peers
+import report
+import timing
+import verify
+
+TORCH = {az.F32: torch.float32, az.F16: torch.float16, az.BF16: torch.bfloat16,
+         az.I32: torch.int32, az.I64: torch.int64}
+LOST = 3  # exit status: the device is gone, start a new process
+MOST_SETS = 6
+
+
+def make(spec, device, generator):
+    dtype = TORCH[spec.dtype]
+    if spec.fill == "ids":
+        return torch.randint(0, int(spec.scale), spec.shape, device=device,
+                             dtype=dtype, generator=generator)
+    if spec.fill == "ones":
+        return torch.ones(spec.shape, device=device, dtype=dtype)
+    if spec.fill in ("cos", "sin"):
+        s, half = spec.shape[0], spec.shape[-1]
+        angle = torch.arange(s, device=device)[:, None] * 10000.0 ** (
+            -torch.arange(half, device=device) / half)
+        return getattr(angle.float(), spec.fill)().to(dtype).view(spec.shape)
+    return torch.randn(spec.shape, device=device, dtype=dtype,
+                       generator=generator) * spec.scale
+
+
+def bound(spec, tensor):
+    return az.Tensor(tensor.data_ptr(), spec.dtype, tensor.shape)
+
+
+class Worker:
+    def __init__(self, options):
+        self.options = options
+        self.gpu = options.device != "cpu"
+        self.place = "cuda" if self.gpu else "cpu"
+        self.az = az.Library(options.library)
+        self.pool = concurrent.futures.ThreadPoolExecutor(
+            min(16, os.cpu_count() or 1))
+        self.device = self.az.device(options.device)
+        # Float32 stays float32: the reference must not be rounded.
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = False
+        self.timer = timing.timer(self.place)
+        self.shuffle = random.Random(options.seed)
+        self.copy_tbs, self.matmul_tflops = 0.0, 0.0
+
+    def compile(self, case):
+        start = time.monotonic()
+        exe = self.az.compile(case.graph(self.az), self.device,
+                              tune_seconds=self.options.tune,
+                              cache_dir=self.options.cache)
+        return exe, (time.monotonic() - start) * 1e3
+
+    def roofs(self):
+        """The card's own limits, in this process and minute."""
+        if not self.gpu:
+            return None
+        a = torch.randn(1 << 28, device="cuda")
+        b = torch.empty_like(a)
+        x, y = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+                for _ in range(2))
+        found, _ = self.timer.measure(
+            {"copy": lambda i: b.copy_(a), "matmul": lambda i: x @ y}, 1, 0.3,
+            self.shuffle)
+        self.copy_tbs = 2 * a.nbytes / found["copy"].median() / 1e9
+        self.matmul_tflops = 2 * 8192 ** 3 / found["matmul"].median() / 1e9
+        return {"suite": "roofs", "case": "roofs", "copy_tbs": self.copy_tbs,
+                "matmul8192_tflops": self.matmul_tflops, "bytes": 0,
+                "flops": 0, "peer_ms": {}, "floor_ms": 0.0, "verified": True,
+                "ours_ms": None, "sm_clock": self.timer.clock_ghz()}
+
+    def floor_ms(self, case):
+        """No implementation is faster: bytes at the measured copy rate, or
+        operations at the dense rate that the maker states."""
+        if not self.copy_tbs:
+            return 0.0
+        return max(case.bytes() / self.copy_tbs / 1e9,
+                   case.flops() / self.options.peak_tflops / 1e9)
+
+    def row(self, case):
+        return {"suite": case.suite, "case": case.name,
+                "device": torch.cuda.get_device_name() if self.gpu
+                else self.device.name(), "commit": self.options.commit,
+                "image": "", "bytes": case.bytes(), "flops": case.flops(),
+                "ours_ms": None, "peer_ms": {},
+                "floor_ms": self.floor_ms(case), "verified": False,
+                "sm_clock": 0.0, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ",
+                                                       time.gmtime())}
+
+    def run(self, case, compiling, seconds):
+        row = self.row(case)
+        try:
+            exe, row["compile_ms"] = compiling.result(timeout=90)
+        except az.AzulejoError as error:
+            key = "skipped" if error.code == az.UNSUPPORTED else "error"
+            row[key] = str(error)
+            return row
+        except concurrent.futures.TimeoutError:
+            row["error"] = "compiling took more than 90 s"
+            return row
+        row["image"] = exe.image()
+        traffic = case.bytes()
+        sets = 1
+        if self.timer.l2_bytes():
+            sets = min(MOST_SETS,
+                       math.ceil(3 * self.timer.l2_bytes() / traffic))
+        data = [self.data(case, i) for i in range(sets)]
+        ours, space = self.ours(case, exe, data, row)
+        row["workspace_bytes"] = space.numel()
+        contestants = {"ours": ours}
+        contestants.update(self.contestants(case, data, row))
+        self.verify(case, contestants, data, row)
+        if not row["verified"]:
+            return row
+        before = [out.clone() for out in data[0][1]]
+        found, failures = self.timer.measure(contestants, sets, seconds,
+                                             self.shuffle)
+        if "ours" in failures:
+            row["error"] = failures.pop("ours")
+        row.setdefault("peer_failed", {}).update(failures)
+        for name, timings in found.items():
+            if name == "ours":
+                row["ours_ms"] = timings.median()
+                row["spread"], row["protocol"] = (timings.spread(),
+                                                  timings.protocol)
+            else:
+                row["peer_ms"][name] = timings.median()
+        row["sm_clock"] = self.timer.clock_ghz()
+        # The timed runs must have left what the checked run left.
+        if not all(torch.equal(a, b) for a, b in zip(before, data[0][1])):
+            row["verified"] = False
+            row["wrong"] = "the timed runs left other values"
+        return row
+
+    def data(self, case, number):
+        generator = torch.Generator(device=self.place)
+        generator.manual_seed(self.options.seed + number)
+        inputs = [make(s, self.place, generator) for s in case.inputs()]
+        outputs = [torch.full(s.shape, math.nan, device=self.place,
+                              dtype=TORCH[s.dtype]) for s in case.outputs()]
+        return inputs, outputs
+
+    def ours(self, case, exe, data, row):
+        specs = case.inputs() + case.outputs()
+        tensors = [[bound(s, t) for s, t in zip(specs, inputs + outputs)]
+                   for inputs, outputs in data]
+        size = exe.workspace_size(tensors[0])
+        space = torch.empty(size + 256, dtype=torch.uint8, device=self.place)
+        at = (space.data_ptr() + 255) // 256 * 256
+        runs = [exe.bind(one, at, size) for one in tensors]
+
+        def call(i):
+            runs[i](torch.cuda.current_stream().cuda_stream if self.gpu
+                    else None)
+        return call, space
+
+    def contestants(self, case, data, row):
+        made, row["peer_failed"] = {}, {}
+        for name, factory in peers.wanted(case, self.options.slow_peers):
+            try:
+                function = factory(case)
+                function(*data[0][0])
+                self.timer.sync()
+                made[name] = lambda i, f=function: f(*data[i][0])
+            except Exception as error:
+                row["peer_failed"][name] = str(error).split("\n")[0][:120]
+        return made
+
+    def yardstick(self, case, inputs):
+        for factory in peers.PEERS[case.kind].values():
+            try:
+                outputs = factory(case)(*inputs)
+                self.timer.sync()
+                return outputs
+            except (peers.Unavailable, RuntimeError):
+                continue
+        return None
+
+    def verify(self, case, contestants, data, row):
+        """Every data set: its outputs start as NaN."""
+        for number, (inputs, outputs) in enumerate(data):
+            contestants["ours"](number)
+            self.timer.sync()
+            wrong, row["error_ours"], row["error_peer"] = verify.check(
+                case, inputs, outputs, self.yardstick(case, inputs))
+            if wrong:
+                row["wrong"] = wrong
+                return
+        row["verified"] = True
+
+
+def work(options, cases):
+    worker = Worker(options)
+    compiling = {id(case): worker.pool.submit(worker.compile, case)
+                 for case in cases}
+
+    def say(row):
+        print(report.dump(row), flush=True)
+    roofs = worker.roofs()
+    if roofs:
+        say(roofs)
+    # Neither timing nor capture likes company.
+    concurrent.futures.wait(compiling.values(), timeout=60)
+    for number, case in enumerate(cases):
+        left = options.until - time.time()
+        if left < 0:
+            row = worker.row(case)
+            row["skipped"] = "the time was spent"
+            say(row)
+            continue
+        print(f"@begin {case.suite}/{case.name}", flush=True)
+        share = min(1.0, max(0.15, 0.5 * left / (len(cases) - number)))
+        try:
+            row = worker.run(case, compiling[id(case)], share)
+        except Exception as error:
+            row = worker.row(case)
+            row["error"] = f"{type(error).__name__}: {error}".split("\n")[0]
+        say(row)
+        try:
+            worker.timer.sync()
+            if worker.gpu:
+                torch.cuda.empty_cache()
+        except Exception:
+            # A kernel took the context down. Its destructors would complain.
+            sys.stdout.flush()
+            os._exit(LOST)
+    sys.stdout.flush()
+    os._exit(0)  # threads may still compile what nobody waits for
