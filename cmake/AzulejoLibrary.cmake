@@ -53,6 +53,17 @@ if(AZULEJO_SANITIZE)
   add_link_options(-fsanitize=${AZULEJO_SANITIZE})
 endif()
 
+# What LLVM's archives need besides. Linked in where the archives are there, so
+# that a copy of our libraries asks nothing of another machine.
+foreach(library zstd z)
+  find_library(AZULEJO_STATIC_${library} lib${library}.a)
+  if(AZULEJO_STATIC_${library})
+    list(APPEND AZULEJO_COMPRESSION ${AZULEJO_STATIC_${library}})
+  else()
+    list(APPEND AZULEJO_COMPRESSION ${library})
+  endif()
+endforeach()
+
 # LLVM Support alone (JSON, BLAKE3, zstd) is allowed in libazulejo; it is a few
 # hundred kilobytes of hidden static code.
 set(AZULEJO_LLVM_ROOT /usr/lib/llvm-22 CACHE PATH "Root of LLVM/MLIR 22.1")
@@ -61,7 +72,7 @@ add_library(azulejo_llvm_support INTERFACE)
 target_include_directories(azulejo_llvm_support SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
 target_link_libraries(azulejo_llvm_support INTERFACE
   ${AZULEJO_LLVM_ROOT}/lib/libLLVMSupport.a ${AZULEJO_LLVM_ROOT}/lib/libLLVMDemangle.a
-  zstd z Threads::Threads ${CMAKE_DL_LIBS})
+  ${AZULEJO_COMPRESSION} Threads::Threads ${CMAKE_DL_LIBS})
 
 if(AZULEJO_ENABLE_COMPILER)
   # ECOSYSTEM: MLIR's CMake targets drag in libLLVM.so; the archives by path,
@@ -73,7 +84,7 @@ if(AZULEJO_ENABLE_COMPILER)
   add_library(azulejo_mlir INTERFACE)
   target_include_directories(azulejo_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_link_libraries(azulejo_mlir INTERFACE
-    -Wl,--start-group ${AZULEJO_LLVM_ARCHIVES} -Wl,--end-group zstd z Threads::Threads ${CMAKE_DL_LIBS})
+    -Wl,--start-group ${AZULEJO_LLVM_ARCHIVES} -Wl,--end-group ${AZULEJO_COMPRESSION} Threads::Threads ${CMAKE_DL_LIBS})
   target_link_options(azulejo_mlir INTERFACE -Wl,--gc-sections -Wl,--exclude-libs,ALL)
   # LLVM is built without exceptions; ABI-breaking checks are off in Debian's.
   target_compile_options(azulejo_mlir INTERFACE -fno-exceptions -Werror=deprecated-declarations)

@@ -120,7 +120,12 @@ class Parent:
             else:
                 print(text, file=sys.stderr)
         status = process.wait()
-        if done < len(self.cases) and (begun or done == first):
+        if done == first and not begun and done < len(self.cases):
+            # Not a case's fault: the next child would end like this one.
+            for number in range(done, len(self.cases)):
+                self.failed(number, f"the process could not start ({status})")
+            return len(self.cases)
+        if done < len(self.cases) and begun:
             self.failed(done, f"the process ended with {status}")
             done += 1
         return done

@@ -167,7 +167,10 @@ Status Subject::runOn(std::span<const az_tensor> tensors, int threads) const {
   // Copies to a device may still be on their way, beside the stream.
   if (Status status = device->synchronize(); !status)
     return status;
-  az_run_options options{sizeof options, device->stream(), host.pool};
+  az_run_options options{};
+  options.size = sizeof options;
+  options.stream = device->stream();
+  options.pool = host.pool;
   if (Status status = call([&](az_error **error) {
         return az_executable_run(executable.get(), tensors.data(),
                                  tensors.size(), workspace.address() + before,

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Runs every GPU test and then every benchmark of a bundle, each with a time
+# limit, and prints a compact table last.
+#
+#   run_gpu.sh [options]
+#     --out DIR       logs and results (default: $OUT, else ./out)
+#     --only LIST     of: info rows tests graphs sanitizer examples peers
+#                     (default: all of them but sanitizer)
+#     --graphs N      random graphs, in all (default 1000)
+#     --seed N        of the first random graph (default: by the clock)
+#     --filter GLOB   tests of the suite `tests` (as --gtest_filter)
+#     --jobs N        test processes side by side (default: CPUs, at most 12)
+#     --seconds N     for the benchmarks against torch (default 150)
+#     --cases REGEX   of those benchmarks, only these
+#     --peers-args S  further arguments of bench/peers/run.py
+#
+# Results: <out>/*.jsonl, one JSON object per line; <out>/logs/ has the rest.
+# Ends with 1 if anything failed, timed out, or had nothing to run on.
+set -uo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+out=${OUT:-out} only="info rows tests graphs examples peers"
+graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
+jobs=$(nproc)
+((jobs <= 12)) || jobs=12
+while (($#)); do
+  case $1 in
+  --out) out=${2:?} ;;
+  --only) only=${2//,/ } ;;
+  --graphs) graphs=${2:?} ;;
+  --seed) seed=${2:?} ;;
+  --filter) filter=${2:?} ;;
+  --jobs) jobs=${2:?} ;;
+  --seconds) seconds=${2:?} ;;
+  --cases) cases=${2:?} ;;
+  --peers-args) read -r -a extra <<<"$2" ;;
+  *) sed -n '2,20s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  esac
+  shift 2
+done
+mkdir -p "$out/logs"
+out=$(cd "$out" && pwd)
+
+export AZULEJO_REQUIRE_GPU=1 AZULEJO_TEST_DEVICE=cuda
+export AZULEJO_COMPILER=$here/lib/libazulejo-compiler.so
+export AZULEJO_LIBRARY=$here/lib/libazulejo.so
+export AZULEJO_WORKER=$here/bin/azulejo-worker
+export AZULEJO_CACHE_DIR=$out/cache
+AZULEJO_COMMIT=$(cat "$here/commit" 2>/dev/null || echo unknown)
+export AZULEJO_COMMIT
+if [[ -z ${AZULEJO_PTXAS:-} ]]; then
+  for found in "$(command -v ptxas || true)" /usr/local/cuda/bin/ptxas; do
+    [[ ! -x $found ]] || { export AZULEJO_PTXAS=$found && break; }
+  done
+fi
+python=$(command -v python3 || command -v python)
+steps=$out/steps.jsonl
+: >"$steps"
+
+# step <name> <seconds> <command>...: one line here, everything in its log.
+step() {
+  local name=$1 limit=$2 log=$out/logs/$1.log start status=0
+  shift 2
+  start=$(date +%s.%N)
+  timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null || status=$?
+  "$python" - "$name" "$status" "$start" "$steps" <<'PYTHON'
+import json, sys, time
+name, status, start, path = sys.argv[1:]
+status, seconds = int(status), time.time() - float(start)
+result = ("ok" if status == 0 else
+          "timed out" if status in (124, 137) else f"failed ({status})")
+print(f"{name:<12} {result:<12} {seconds:7.1f} s", flush=True)
+with open(path, "a") as file:
+    file.write(json.dumps({"suite": "steps", "case": name, "result": result,
+                           "seconds": round(seconds, 1)}) + "\n")
+PYTHON
+  [[ $status == 0 ]] || tail -n 4 "$log" | cut -c1-160 | sed 's/^/    /'
+}
+
+information() {
+  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,power.draw \
+    --format=csv || true
+  "$here/bin/azulejo" --version
+  "$here/bin/azulejo" doctor || true
+  ldd "$here"/bin/azulejo "$AZULEJO_COMPILER"
+  ! ldd "$here"/bin/* "$here"/lib/*.so | grep 'not found'
+}
+
+sanitizer() { # tool
+  AZULEJO_GRAPHS=12 AZULEJO_SEED=$seed compute-sanitizer --tool "$1" \
+    --error-exitcode 9 --print-limit 20 "$here/bin/azulejo-test-conformance" \
+    --gtest_filter='RandomGraph.*:NormExact.*:Pattern/*f32*'
+}
+
+example() { # name, arguments
+  "$here/bin/example_$1" --quick --device cuda
+}
+export -f information sanitizer example
+export here seed
+
+for part in $only; do
+  case $part in
+  info) step info 60 bash -c information ;;
+  rows)
+    step rows 180 "$here/bin/azulejo-gpu-launch" "$here/row_chain"
+    [[ ! -e $here/row_chain/row_chain.jsonl ]] ||
+      mv "$here/row_chain/row_chain.jsonl" "$out/row_chain.jsonl"
+    ;;
+  tests)
+    step tests 420 "$python" "$here/shards.py" --jobs "$jobs" \
+      --filter "$filter:-RandomGraph.*" --out "$out/tests.jsonl" \
+      "$here/bin/azulejo-test-conformance"
+    ;;
+  graphs)
+    step graphs 420 "$python" "$here/shards.py" --jobs "$jobs" \
+      --graphs "$graphs" --seed "$seed" --out "$out/graphs.jsonl" \
+      "$here/bin/azulejo-test-conformance"
+    ;;
+  sanitizer)
+    for tool in memcheck racecheck; do
+      step "$tool" 240 bash -c "sanitizer $tool"
+    done
+    ;;
+  examples)
+    for name in fused_attention fused_chain custom_mask; do
+      [[ -x $here/bin/example_$name ]] || continue
+      step "$name" 60 bash -c "example $name"
+    done
+    ;;
+  peers)
+    step peers $((seconds + 60)) "$python" "$here/bench/peers/run.py" \
+      --seconds "$seconds" --cases "$cases" --out "$out/peers.jsonl" \
+      "${extra[@]}"
+    ;;
+  *) echo "run_gpu.sh: no part is called $part" >&2 && exit 2 ;;
+  esac
+done
+
+rm -rf "$out/cache"
+"$python" "$here/summary.py" "$out"

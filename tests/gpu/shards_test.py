@@ -1,0 +1,88 @@
+"""shards.py with a program that passes, fails, skips, crashes and hangs."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# Enough of GoogleTest: a list, a filter from a flag file, marks on stdout.
+FAKE = r'''
+import os, sys, time
+SUITES = {"A": ["pass", "fail", "skip", "crash", "after"], "B": ["hang", "last"],
+          "RandomGraph": ["AgreesWithTheOracle"]}
+names = [f"{s}.{t}" for s, tests in SUITES.items() for t in tests]
+for arg in sys.argv[1:]:
+    if arg == "--gtest_list_tests":
+        for suite, tests in SUITES.items():
+            print(suite + ".")
+            for test in tests:
+                print("  " + test + "  # GetParam() = 1")
+        sys.exit(0)
+    if arg.startswith("--gtest_flagfile="):
+        names = open(arg.split("=", 1)[1]).read().strip()
+        names = names.removeprefix("--gtest_filter=").split(":")
+for name in names:
+    print(f"[ RUN      ] {name}", flush=True)
+    kind = name.split(".")[1]
+    if kind == "crash":
+        os.abort()
+    if kind == "hang":
+        time.sleep(60)
+    if kind == "fail":
+        print("it is off by one")
+    if name.startswith("RandomGraph"):
+        print("seeds", os.environ.get("AZULEJO_SEED"),
+              os.environ.get("AZULEJO_GRAPHS"))
+        print("[  FAILED  ] " + name + " (1 ms)", flush=True)
+        continue
+    mark = {"fail": " FAILED ", "skip": "SKIPPED"}.get(kind, "      OK")
+    print(f"[ {mark} ] {name} (1 ms)", flush=True)
+print('{"suite":"conformance","device":"fake","graphs_checked":2,'
+      '"graphs_skipped":1,"reasons":{"no code":1}}')
+'''
+
+
+class ShardsTest(unittest.TestCase):
+    def run_shards(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "program")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(f"#!{sys.executable}\n{FAKE}")
+            os.chmod(program, 0o755)
+            out = os.path.join(folder, "out.jsonl")
+            done = subprocess.run(
+                [sys.executable, str(HERE / "shards.py"), program, "--out",
+                 out, "--silence", "2", *arguments], text=True,
+                capture_output=True, timeout=120)
+            with open(out, encoding="utf-8") as file:
+                rows = [json.loads(line) for line in file]
+        return done, {row["case"]: row for row in rows}, rows
+
+    def test_goes_on_after_a_crash_and_a_hang(self):
+        done, by_case, _ = self.run_shards("--jobs", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("crashed", by_case["A.crash"]["result"])
+        self.assertEqual(by_case["B.hang"]["result"], "hung")
+        self.assertEqual(by_case["A.fail"]["message"], "it is off by one")
+        self.assertEqual(by_case["A.skip"]["result"], "skipped")
+        total = by_case["summary"]
+        self.assertEqual((total["passed"], total["crashed"], total["skipped"]),
+                         (3, 2, 1))
+        self.assertEqual(total["failed"], 2)
+        self.assertEqual(total["graphs_skipped"], 1)
+
+    def test_deals_out_every_seed_once(self):
+        done, _, rows = self.run_shards("--jobs", "2", "--graphs", "10",
+                                        "--seed", "40")
+        self.assertEqual(done.returncode, 1)
+        seeds = sorted(row["message"] for row in rows
+                       if row["case"].startswith("RandomGraph"))
+        self.assertEqual(seeds, ["seeds 40 5", "seeds 45 5"])
+
+
+if __name__ == "__main__":
+    unittest.main()
