@@ -1,16 +1,24 @@
 //===- ExpandMath.cpp - functions that the hardware lacks -----------------===//
 //
-// The backend has correctly rounded square roots and divisions, and an
-// approximate 2^x (relative error 2^-22 at most). Exponentials are brought to
-// 2^r with |r| <= 1/2, where that error is all there is, and scaled exactly.
+// The backend has correctly rounded square roots and divisions and everything
+// that is exact; the rest is the arithmetic of ir/scalar. An op that carries
+// `afn` asks for less: it becomes the instruction that approximates it, which
+// flushes subnormals and keeps no promise of docs/numerics.md.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "codegen/ptx/Float8.h"
 #include "codegen/ptx/Ptx.h"
+#include "ir/scalar/Elementary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <numbers>
 
 using namespace mlir;
 
@@ -18,109 +26,150 @@ namespace azulejo::codegen {
 
 namespace {
 
+/// Ops that the backend turns into exact or correctly rounded instructions.
+bool hasInstruction(Operation *op) {
+  return isa<math::SqrtOp, math::FmaOp, math::AbsFOp, math::AbsIOp,
+             math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp,
+             math::CopySignOp>(op);
+}
+
+bool mayApproximate(Operation *op) {
+  auto flagged = dyn_cast<arith::ArithFastMathInterface>(op);
+  if (!flagged || op->getNumResults() != 1 ||
+      !op->getResult(0).getType().isF32())
+    return false;
+  arith::FastMathFlagsAttr flags = flagged.getFastMathFlagsAttr();
+  return flags &&
+         bitEnumContainsAll(flags.getValue(), arith::FastMathFlags::afn);
+}
+
+/// The hardware's approximation of `op`; null where it has none.
+Value approximate(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  auto f32 = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+  };
+  auto times = [&](Value x, double factor) -> Value {
+    return arith::MulFOp::create(b, loc, x, f32(factor));
+  };
+  auto instruction = [&](StringRef name, ValueRange operands) -> Value {
+    return LLVM::CallIntrinsicOp::create(
+               b, loc, b.getF32Type(),
+               b.getStringAttr("llvm.nvvm." + name.str() + ".approx.ftz.f"),
+               operands)
+        .getResult(0);
+  };
+  Value x = op->getOperand(0);
+  if (isa<math::Exp2Op>(op))
+    return instruction("ex2", x);
+  if (isa<math::ExpOp>(op))
+    return instruction("ex2", times(x, std::numbers::log2e));
+  if (isa<math::Log2Op>(op))
+    return instruction("lg2", x);
+  if (isa<math::LogOp>(op))
+    return times(instruction("lg2", x), std::numbers::ln2);
+  if (isa<math::SinOp>(op))
+    return instruction("sin", x);
+  if (isa<math::CosOp>(op))
+    return instruction("cos", x);
+  if (isa<math::SqrtOp>(op))
+    return instruction("sqrt", x);
+  if (isa<math::RsqrtOp>(op))
+    return instruction("rsqrt", x);
+  if (isa<arith::DivFOp>(op)) {
+    Value divisor = op->getOperand(1);
+    return matchPattern(x, m_OneFloat())
+               ? instruction("rcp", divisor)
+               : instruction("div", ValueRange{x, divisor});
+  }
+  // Of this one the instruction has no form that flushes.
+  if (isa<math::TanhOp>(op))
+    return LLVM::TanhOp::create(b, loc, x, LLVM::FastmathFlags::afn);
+  return {};
+}
+
 class Expansion {
 public:
-  Expansion(Operation *op) : b(op), loc(op->getLoc()) {}
+  explicit Expansion(const target::TargetDesc &target) : target(target) {}
 
-  /// e^x: x log2(e) = n + r, with r from a two-piece constant so that the
-  /// rounding of the product does not reach the result.
-  Value exp(Value x) {
-    constexpr double kLog2e = 1.4426950408889634;
-    const float high = static_cast<float>(kLog2e);
-    // Beyond these the result is 0 or infinity; NaN passes.
-    x = clamp(x, -104.0, 89.0);
-    Value n = math::RoundEvenOp::create(
-        b, loc, arith::MulFOp::create(b, loc, x, f32(high)));
-    Value r = math::FmaOp::create(b, loc, x, f32(high),
-                                  arith::NegFOp::create(b, loc, n));
-    r = math::FmaOp::create(b, loc, x, f32(kLog2e - high), r);
-    return scale(math::Exp2Op::create(b, loc, r), n);
+  /// The ops that rounded to fp8 have no users by now.
+  void finish() {
+    for (auto [round, wide] : rounded)
+      round.getDefiningOp()->erase();
   }
 
-  Value exp2(Value x) {
-    x = clamp(x, -151.0, 129.0);
-    Value n = math::RoundEvenOp::create(b, loc, x);
-    Value r = arith::SubFOp::create(b, loc, x, n); // exact
-    return scale(math::Exp2Op::create(b, loc, r), n);
+  /// Replaces `op` where that is needed. Operations are visited after those
+  /// that they use. False, with a diagnostic, where it
+  /// would have to be replaced and cannot.
+  bool visit(Operation *op) {
+    if (llvm::any_of(op->getResultTypes(), scalar::isFloat8))
+      return roundToFloat8(op);
+    if (op->getNumOperands() == 1)
+      if (Value wide = rounded.lookup(op->getOperand(0)))
+        return replace(op, wide);
+    auto isKnown = [](Type type) {
+      return !isa<FloatType>(type) || type.isF32() || type.isF16() ||
+             type.isBF16();
+    };
+    if (!llvm::all_of(op->getOperandTypes(), isKnown) ||
+        !llvm::all_of(op->getResultTypes(), isKnown))
+      return op->emitOpError("uses a float type that GPU code does not"), false;
+    OpBuilder b(op);
+    if (mayApproximate(op))
+      if (Value fast = approximate(b, op))
+        return replace(op, fast);
+    if (!isa<math::MathDialect>(op->getDialect()) || hasInstruction(op))
+      return true;
+    if (Value value = scalar::expandMath(b, op->getLoc(), op, op->getOperands(),
+                                         scalar::Clamp::Minimum))
+      return replace(op, value);
+    return op->emitOpError("has no instruction sequence for GPUs"), false;
   }
 
 private:
-  Value f32(double value) {
-    return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
-  }
-  Value i32(int64_t value) {
-    return arith::ConstantIntOp::create(b, loc, value, 32);
-  }
-  Value clamp(Value x, double low, double high) {
-    x = arith::MaximumFOp::create(b, loc, x, f32(low));
-    return arith::MinimumFOp::create(b, loc, x, f32(high));
+  static bool replace(Operation *op, Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    return true;
   }
 
-  /// x * 2^n for an integral n in [-151, 129]. One factor alone could not be
-  /// represented; of the two products at most the second rounds.
-  Value scale(Value x, Value n) {
-    // NaN must not reach the conversion, whose result would be undefined.
-    Value isNan =
-        arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, n, n);
-    n = arith::SelectOp::create(b, loc, isNan, f32(0), n);
-    Value whole = arith::FPToSIOp::create(b, loc, b.getI32Type(), n);
-    Value half = arith::ShRSIOp::create(b, loc, whole, i32(1));
-    Value rest = arith::SubIOp::create(b, loc, whole, half);
-    for (Value part : {half, rest}) {
-      Value biased = arith::AddIOp::create(b, loc, part, i32(127));
-      Value bits = arith::ShLIOp::create(b, loc, biased, i32(23));
-      x = arith::MulFOp::create(
-          b, loc, x, arith::BitcastOp::create(b, loc, b.getF32Type(), bits));
-    }
-    return x;
+  /// fp8 is no type of registers: a value of it exists only between the op
+  /// that rounds to it and those that widen it again.
+  bool roundToFloat8(Operation *op) {
+    auto round = dyn_cast<arith::TruncFOp>(op);
+    auto widens = [](Operation *user) {
+      return isa<arith::ExtFOp>(user) && user->getResult(0).getType().isF32();
+    };
+    if (!round || !round.getIn().getType().isF32() ||
+        !llvm::all_of(round->getUsers(), widens))
+      return op->emitOpError("leaves an fp8 value that GPU code cannot hold"),
+             false;
+    OpBuilder b(op);
+    Type storage = round.getType();
+    Value bytes = narrowFloat8(b, op->getLoc(), round.getIn(), storage, target);
+    rounded[round] = widenFloat8(b, op->getLoc(), bytes, storage, target)[0];
+    return true;
   }
 
-  OpBuilder b;
-  Location loc;
+  const target::TargetDesc &target;
+  /// What each rounding to fp8 is in f32.
+  llvm::MapVector<Value, Value> rounded;
 };
-
-/// Ops that the backend turns into exact or correctly rounded instructions.
-bool hasInstruction(Operation *op) {
-  return isa<math::SqrtOp, math::RsqrtOp, math::FmaOp, math::AbsFOp,
-             math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
-             math::TruncOp>(op);
-}
-
-bool isKnownFloat(Type type) {
-  return !isa<FloatType>(type) || type.isF32() || type.isF16() || type.isBF16();
-}
 
 } // namespace
 
-LogicalResult expandMathForPtx(ModuleOp module) {
-  SmallVector<Operation *> ops;
-  WalkResult walk = module.walk([&](Operation *op) {
-    auto known = [](TypeRange types) {
-      return llvm::all_of(types, isKnownFloat);
-    };
-    if (!known(op->getOperandTypes()) || !known(op->getResultTypes())) {
-      op->emitOpError("uses a float type that has no GPU conversion yet");
-      return WalkResult::interrupt();
-    }
-    if (!isa<math::MathDialect>(op->getDialect()) || hasInstruction(op))
-      return WalkResult::advance();
-    if (!isa<math::ExpOp, math::Exp2Op>(op) ||
-        !op->getResult(0).getType().isF32()) {
-      op->emitOpError("has no instruction sequence for GPUs yet");
-      return WalkResult::interrupt();
-    }
-    ops.push_back(op);
+LogicalResult expandMathForPtx(ModuleOp module,
+                               const target::TargetDesc &target) {
+  Expansion expansion(target);
+  WalkResult walk = module.walk<WalkOrder::PreOrder>([&](Block *block) {
+    for (Operation &op : llvm::make_early_inc_range(*block))
+      if (!expansion.visit(&op))
+        return WalkResult::interrupt();
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
-  for (Operation *op : ops) {
-    Expansion expansion(op);
-    Value x = op->getOperand(0);
-    op->getResult(0).replaceAllUsesWith(
-        isa<math::ExpOp>(op) ? expansion.exp(x) : expansion.exp2(x));
-    op->erase();
-  }
+  expansion.finish();
   return success();
 }
 

@@ -2,6 +2,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "codegen/ptx/Float8.h"
 #include "codegen/ptx/Ptx.h"
 
 #include "ir/kernel/Kernel.h"
@@ -20,8 +21,9 @@ constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 
 class Lowering {
 public:
-  Lowering(kernel::FuncOp source)
-      : source(source), b(source.getContext()), loc(source.getLoc()) {}
+  Lowering(kernel::FuncOp source, const target::TargetDesc &target)
+      : source(source), target(target), b(source.getContext()),
+        loc(source.getLoc()) {}
 
   void run() {
     SmallVector<Operation *> ops;
@@ -114,9 +116,10 @@ private:
 
   // Global memory.
 
-  /// What memory holds: a byte for i1.
+  /// What memory holds: a byte for i1 and fp8.
   Type memoryType(Type storage) {
-    return storage.isInteger(1) ? Type(b.getI8Type()) : storage;
+    bool byte = storage.isInteger(1) || scalar::isFloat8(storage);
+    return byte ? Type(b.getI8Type()) : storage;
   }
 
   Value globalAddress(Value base, Type storage, Value offset) {
@@ -148,6 +151,21 @@ private:
     return value;
   }
 
+  /// What one access writes: a scalar or a vector of the memory type.
+  Value narrowAll(ValueRange values, Type storage) {
+    if (scalar::isFloat8(storage))
+      return narrowFloat8(b, loc, values, storage, target);
+    if (values.size() == 1)
+      return narrow(values[0], storage);
+    auto type = VectorType::get({static_cast<int64_t>(values.size())},
+                                memoryType(storage));
+    Value whole = LLVM::PoisonOp::create(b, loc, type);
+    for (auto [i, value] : llvm::enumerate(values))
+      whole = LLVM::InsertElementOp::create(b, loc, whole,
+                                            narrow(value, storage), i32(i));
+    return whole;
+  }
+
   SmallVector<Value> loadElements(kernel::LoadOp load) {
     Type storage = load.getStorage(), memory = memoryType(storage);
     int64_t count = load->getNumResults();
@@ -155,6 +173,8 @@ private:
     Value raw = LLVM::LoadOp::create(
         b, loc, type, globalAddress(load.getBase(), storage, load.getOffset()),
         load.getAlignment());
+    if (scalar::isFloat8(storage))
+      return widenFloat8(b, loc, raw, storage, target);
     if (count == 1)
       return {widen(raw, storage)};
     SmallVector<Value> elements;
@@ -189,19 +209,8 @@ private:
       b.setInsertionPoint(branch.thenBlock()->getTerminator());
     }
     Type storage = store.getStorage();
-    SmallVector<Value> elements;
-    for (Value value : store.getValues())
-      elements.push_back(narrow(value, storage));
-    Value whole = elements[0];
-    if (elements.size() > 1) {
-      auto type = VectorType::get({static_cast<int64_t>(elements.size())},
-                                  memoryType(storage));
-      whole = LLVM::PoisonOp::create(b, loc, type);
-      for (auto [i, element] : llvm::enumerate(elements))
-        whole = LLVM::InsertElementOp::create(b, loc, whole, element, i32(i));
-    }
     LLVM::StoreOp::create(
-        b, loc, whole,
+        b, loc, narrowAll(store.getValues(), storage),
         globalAddress(store.getBase(), storage, store.getOffset()),
         store.getAlignment());
   }
@@ -256,6 +265,7 @@ private:
   }
 
   kernel::FuncOp source;
+  const target::TargetDesc &target;
   OpBuilder b;
   Location loc;
   int64_t allocations = 0;
@@ -263,10 +273,11 @@ private:
 
 } // namespace
 
-LogicalResult lowerKernelToNvvm(ModuleOp module) {
+LogicalResult lowerKernelToNvvm(ModuleOp module,
+                                const target::TargetDesc &target) {
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
   for (kernel::FuncOp source : kernels)
-    Lowering(source).run();
+    Lowering(source, target).run();
   return success();
 }
 

@@ -67,10 +67,9 @@ makeMachine(const target::TargetDesc &target) {
       llvm::TargetRegistry::lookupTarget(triple, message);
   if (!backend)
     return internal("this build has no NVPTX backend");
-  // No PTX version: the backend takes the oldest that knows the architecture,
-  // which the most drivers and assemblers understand.
+  std::string version = "+ptx" + std::to_string(target.ptxVersion);
   std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      triple, target.arch, "", llvm::TargetOptions(), std::nullopt,
+      triple, target.arch, version, llvm::TargetOptions(), std::nullopt,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return internal("no target machine for " + target.arch);
@@ -123,6 +122,13 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   all.run(module, mam);
 }
 
+std::string withoutOccupancyGoal(std::string ptx) {
+  size_t bound = ptx.find("\n.reqntid ");
+  if (bound != std::string::npos)
+    ptx.insert(bound, "\n.minnctapersm 1");
+  return ptx;
+}
+
 Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
                         std::string *listing) {
   if (target.kind != target::Kind::Gpu)
@@ -145,11 +151,12 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
   Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
   if (!machine)
     return machine.error();
-  if (failed(expandMathForPtx(module)))
+  if (failed(expandMathForPtx(module, target)))
     return makeError(ErrorCode::Unsupported, "kernel '" + code.entry + "'",
                      "it uses a function without a GPU instruction sequence",
                      "ptx.math");
-  if (failed(lowerKernelToNvvm(module)) || failed(lowerToLlvmDialect(module)))
+  if (failed(lowerKernelToNvvm(module, target)) ||
+      failed(lowerToLlvmDialect(module)))
     return internal("the kernel did not lower to the LLVM dialect");
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule =

@@ -30,13 +30,21 @@ struct PtxCode {
 Result<PtxCode> emitPtx(mlir::ModuleOp module, const target::TargetDesc &target,
                         std::string *llvm = nullptr);
 
+/// The same code, for an assembler that is to spill nothing: it may use all the
+/// registers that one block per SM leaves. Left to itself it gives up a few
+/// bytes of registers for more blocks, even where registers are free.
+std::string withoutOccupancyGoal(std::string ptx);
+
 /// Replaces kernel.func by an LLVM function and kernel ops by arithmetic, LLVM
 /// ops and NVVM intrinsics; scf, arith and math ops stay.
-mlir::LogicalResult lowerKernelToNvvm(mlir::ModuleOp module);
+mlir::LogicalResult lowerKernelToNvvm(mlir::ModuleOp module,
+                                      const target::TargetDesc &target);
 
-/// Replaces math ops that the backend has no instruction for. On an op that
-/// cannot be replaced, emits a diagnostic and fails.
-mlir::LogicalResult expandMathForPtx(mlir::ModuleOp module);
+/// Replaces math ops that the backend has no instruction for, rounding to fp8,
+/// and what may be approximated (`afn`). On an op that cannot be replaced,
+/// emits a diagnostic and fails.
+mlir::LogicalResult expandMathForPtx(mlir::ModuleOp module,
+                                     const target::TargetDesc &target);
 
 /// Registers --azulejo-emit-ptx and the pipeline --azulejo-kernel-to-ptx.
 void registerPtxPasses();

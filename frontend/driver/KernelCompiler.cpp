@@ -141,11 +141,16 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
   codegen::AssembleOptions options;
   options.ptxas = ptxas;
   options.arch = target.arch;
+  auto spills = [](const codegen::AssemblyReport &report) {
+    return report.spillStoreBytes || report.spillLoadBytes;
+  };
   Result<codegen::Cubin> cubin = codegen::assemblePtx(code.image, options);
+  if (cubin && spills(cubin->report))
+    cubin = codegen::assemblePtx(codegen::withoutOccupancyGoal(code.image),
+                                 options);
   if (!cubin)
     return cubin.error();
-  const codegen::AssemblyReport &report = cubin->report;
-  if (report.spillStoreBytes || report.spillLoadBytes)
+  if (spills(cubin->report))
     return makeError(ErrorCode::ResourceLimit, "kernel " + code.family,
                      "it spills registers on " + target.name + " under " +
                          code.schedule.str());

@@ -62,8 +62,8 @@ Result<KernelCode> compileKernel(std::string_view regionText,
                                  const target::TargetDesc &target,
                                  KernelText *text = nullptr);
 
-/// Turns a PTX image into a cubin for the target. Code that spills registers is
-/// refused: the schedule does not fit the target.
+/// Turns a PTX image into a cubin for the target. Code that spills registers,
+/// however many it may use, is refused: the schedule does not fit the target.
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
                       const std::string &ptxas);
 

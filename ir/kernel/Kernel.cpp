@@ -33,7 +33,8 @@ void KernelDialect::initialize() {
 }
 
 bool isStorageType(Type type) {
-  return type.isF32() || type.isF16() || type.isBF16() || type.isInteger(1) ||
+  return type.isF32() || type.isF16() || type.isBF16() ||
+         isa<Float8E4M3FNType, Float8E5M2Type>(type) || type.isInteger(1) ||
          type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
 }
 

@@ -29,8 +29,8 @@ inline constexpr int64_t kWarpThreads = 32;
 /// The widest access, in bytes and in elements.
 inline constexpr int64_t kAccessBytes = 16, kAccessElements = 8;
 
-/// Whether global memory may hold elements of this type: f32, f16, bf16, i1
-/// (one byte), i8, i32, i64.
+/// Whether global memory may hold elements of this type: f32, f16, bf16,
+/// f8e4m3, f8e5m2, i1 (one byte), i8, i32, i64.
 bool isStorageType(mlir::Type type);
 /// The type in which elements of a storage type are computed: f32 for floats,
 /// i32 for i8, otherwise the type itself.

@@ -12,12 +12,14 @@ namespace {
 struct Generation {
   std::string_view arch;
   int64_t sharedKb;
-  bool mma, cpAsync, tma, wgmma;
+  bool mma, cpAsync, tma, wgmma, float8;
+  int ptxVersion;
 };
 
 constexpr Generation kGenerations[] = {
-#define AZULEJO_GENERATION(arch, sharedKb, mma, cpAsync, tma, wgmma)           \
-  {arch, sharedKb, mma, cpAsync, tma, wgmma},
+#define AZULEJO_GENERATION(arch, sharedKb, mma, cpAsync, tma, wgmma, float8,   \
+                           ptxVersion)                                         \
+  {arch, sharedKb, mma, cpAsync, tma, wgmma, float8, ptxVersion},
 #include "ir/target/Targets.def"
 };
 } // namespace
@@ -48,6 +50,8 @@ static TargetDesc makeGpu(const char *name, const char *label,
   desc.hasCpAsync = generation->cpAsync;
   desc.hasTma = generation->tma;
   desc.hasWgmma = generation->wgmma;
+  desc.hasFloat8Convert = generation->float8;
+  desc.ptxVersion = generation->ptxVersion;
   return desc;
 }
 

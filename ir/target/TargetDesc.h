@@ -52,6 +52,10 @@ struct TargetDesc {
   bool hasCpAsync = false; ///< asynchronous global-to-shared copies
   bool hasTma = false;
   bool hasWgmma = false;
+  bool hasFloat8Convert = false; ///< instructions between fp8 and f16, f32
+
+  /// GPU: the PTX version that code is printed in, 81 for 8.1.
+  int ptxVersion = 0;
 
   /// FLOP per byte at which this device turns compute-bound for a type that
   /// uses the matrix rate (`half`) or the FMA rate.

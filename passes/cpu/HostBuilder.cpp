@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/cpu/HostBuilder.h"
 
-#include "passes/cpu/Float8.h"
+#include "ir/scalar/Float8.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -156,7 +156,7 @@ Value HostBuilder::tailMask(Value count, int64_t lanes) {
 Type HostBuilder::memoryType(Type storage) const {
   if (storage.isBF16())
     return b.getI16Type();
-  if (storage.isInteger(1) || isFloat8(storage))
+  if (storage.isInteger(1) || scalar::isFloat8(storage))
     return b.getI8Type();
   return storage;
 }
@@ -181,8 +181,8 @@ Value HostBuilder::widen(Value raw, Type storage) {
   }
   if (storage.isF16())
     return arith::ExtFOp::create(b, loc, f32Type, raw);
-  if (isFloat8(storage))
-    return widenFloat8(b, loc, raw, storage);
+  if (scalar::isFloat8(storage))
+    return scalar::widenFloat8(b, loc, raw, storage);
   if (storage.isInteger(1)) {
     auto vector = dyn_cast<VectorType>(raw.getType());
     Value zero = constant(b.getI8Type(), 0, vector ? vector.getDimSize(0) : 0);
@@ -215,8 +215,8 @@ Value HostBuilder::narrow(Value value, Type storage) {
   }
   if (storage.isF16())
     return arith::TruncFOp::create(b, loc, like(value, storage), value);
-  if (isFloat8(storage))
-    return narrowFloat8(b, loc, value, storage);
+  if (scalar::isFloat8(storage))
+    return scalar::narrowFloat8(b, loc, value, storage);
   if (storage.isInteger(1))
     return arith::ExtUIOp::create(b, loc, like(value, b.getI8Type()), value);
   if (storage.isInteger(8))

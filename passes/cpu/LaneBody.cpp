@@ -4,8 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/cpu/LaneBody.h"
 
-#include "passes/cpu/Float8.h"
-#include "passes/cpu/VectorMath.h"
+#include "ir/scalar/Elementary.h"
+#include "ir/scalar/Float8.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -78,13 +78,15 @@ static Type hostType(Type type) {
 Value LaneBody::emitClone(HostBuilder &h, Operation &op, ValueRange operands,
                           int64_t lanes) {
   if (isa<math::MathDialect>(op.getDialect()))
-    if (Value expanded = expandMath(h.b, h.loc, &op, operands))
+    if (Value expanded = scalar::expandMath(h.b, h.loc, &op, operands))
       return expanded;
   // Rounding to fp8 goes through its bytes.
-  if (isa<arith::TruncFOp>(op) && isFloat8(op.getResult(0).getType()))
-    return narrowFloat8(h.b, h.loc, operands[0], op.getResult(0).getType());
-  if (isa<arith::ExtFOp>(op) && isFloat8(op.getOperand(0).getType()))
-    return widenFloat8(h.b, h.loc, operands[0], op.getOperand(0).getType());
+  if (isa<arith::TruncFOp>(op) && scalar::isFloat8(op.getResult(0).getType()))
+    return scalar::narrowFloat8(h.b, h.loc, operands[0],
+                                op.getResult(0).getType());
+  if (isa<arith::ExtFOp>(op) && scalar::isFloat8(op.getOperand(0).getType()))
+    return scalar::widenFloat8(h.b, h.loc, operands[0],
+                               op.getOperand(0).getType());
   Type result = h.vectorOf(hostType(op.getResult(0).getType()), lanes);
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     unsigned from = getElementTypeOrSelf(operands[0].getType())

@@ -5,8 +5,8 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "ir/scalar/Elementary.h"
 #include "passes/cpu/KernelLowering.h"
-#include "passes/cpu/VectorMath.h"
 
 using namespace mlir;
 
@@ -43,14 +43,14 @@ LogicalResult KernelLowering::lowerOnlineSoftmax(HostBuilder &h,
         Value nothing = arith::CmpFOp::create(
             h.b, h.loc, arith::CmpFPredicate::OEQ, newReference, minusInf);
         Value base = h.select(nothing, h.constant(f32, 0, lanes), newReference);
-        Value correction = emitSoftmaxExp2(
+        Value correction = scalar::emitSoftmaxExp2(
             h.b, h.loc, arith::SubFOp::create(h.b, h.loc, oldReference, base));
         Value added = h.loop(
             h.i64(0), keys, 1, {h.constant(f32, 0, lanes)},
             [&](HostBuilder &h, Value key, ValueRange carried) {
               Value address = at(h, scores, key);
               Value s = h.loadVector(address, f32, lanes);
-              Value p = emitSoftmaxExp2(
+              Value p = scalar::emitSoftmaxExp2(
                   h.b, h.loc, arith::SubFOp::create(h.b, h.loc, s, base));
               h.storeVector(p, address, f32);
               return SmallVector<Value>{

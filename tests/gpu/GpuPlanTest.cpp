@@ -85,13 +85,4 @@ TEST(GpuPlan, RefusesWhatHasNoGpuCode) {
   EXPECT_NE(plan.error().message.find("Matmul"), std::string::npos);
 }
 
-TEST(GpuPlan, NamesTheFunctionThatIsMissing) {
-  Result<plan::Plan> plan = compileFor(oneOp("sin", 1), "a100");
-  ASSERT_FALSE(plan.ok());
-  EXPECT_EQ(plan.error().code, ErrorCode::Unsupported);
-  EXPECT_EQ(plan.error().rule, "ptx.math");
-  EXPECT_NE(plan.error().message.find("math.sin"), std::string::npos)
-      << plan.error().str();
-}
-
 } // namespace

@@ -8,7 +8,8 @@ import re
 import tree
 
 IR_PLAIN = ["ir/opset", "ir/target", "ir/schedule"]
-IR = IR_PLAIN + ["ir/graph", "ir/tile", "ir/kernel", "ir/reference"]
+IR = IR_PLAIN + ["ir/graph", "ir/tile", "ir/kernel", "ir/scalar",
+                 "ir/reference"]
 PASSES = ["passes", "passes/graph", "passes/fusion", "passes/tiling",
           "passes/kernel", "passes/cpu"]
 CODEGEN = ["codegen/ptx", "codegen/cpu", "codegen/assemble"]
@@ -28,6 +29,7 @@ ARROWS = {
     "ir/graph": ["ir/opset", "ir/target", "include", "mlir"],
     "ir/tile": ["ir/target", "include", "mlir"],
     "ir/kernel": ["ir/target", "include", "mlir"],
+    "ir/scalar": ["include", "mlir"],
     "ir/reference": ["frontend/graph", "ir/opset", "include"],
     "frontend/graph": ["ir/opset", "include"],
     "frontend/import": ["frontend/graph", "ir/graph", "ir/opset", "include",
@@ -45,8 +47,8 @@ ARROWS = {
     "passes/kernel": ["ir/tile", "ir/kernel", "ir/schedule", "ir/target",
                       "ir/opset", "include", "mlir"],
     "passes/cpu": ["ir/tile", "ir/schedule", "ir/target", "ir/opset",
-                   "include", "mlir"],
-    "codegen/ptx": ["ir/kernel", "ir/target", "include", "mlir"],
+                   "ir/scalar", "include", "mlir"],
+    "codegen/ptx": ["ir/kernel", "ir/scalar", "ir/target", "include", "mlir"],
     "codegen/cpu": ["ir/target", "include", "mlir"],
     "codegen/assemble": ["include", "llvm-support"],
     "autotune": TUNING + AUTOTUNE + ["llvm-support"],

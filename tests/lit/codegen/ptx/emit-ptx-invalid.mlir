@@ -10,8 +10,8 @@ kernel.func @function threads(32) {
 ^bb0(%p: i64):
   %c0 = arith.constant 0 : i64
   %x = kernel.load f32, %p[%c0] align 4 -> f32
-  // expected-error@below {{has no instruction sequence for GPUs yet}}
-  %y = math.erf %x : f32
+  // expected-error@below {{has no instruction sequence for GPUs}}
+  %y = math.cbrt %x : f32
   kernel.store f32, %p[%c0] align 4, %y : f32
 }
 }
@@ -24,9 +24,25 @@ kernel.func @narrow threads(32) {
 ^bb0(%p: i64):
   %c0 = arith.constant 0 : i64
   %x = kernel.load f32, %p[%c0] align 4 -> f32
-  // expected-error@below {{uses a float type that has no GPU conversion yet}}
+  // expected-error@below {{leaves an fp8 value that GPU code cannot hold}}
   %n = arith.truncf %x : f32 to f8E4M3FN
-  %y = arith.extf %n : f8E4M3FN to f32
+  %h = arith.extf %n : f8E4M3FN to f16
+  %y = arith.extf %h : f16 to f32
+  kernel.store f32, %p[%c0] align 4, %y : f32
+}
+}
+
+// -----
+
+// expected-error@below {{error Unsupported: kernel 'double'}}
+module {
+kernel.func @double threads(32) {
+^bb0(%p: i64):
+  %c0 = arith.constant 0 : i64
+  %x = kernel.load f32, %p[%c0] align 4 -> f32
+  // expected-error@below {{uses a float type that GPU code does not}}
+  %n = arith.truncf %x : f32 to f8E4M3FNUZ
+  %y = arith.extf %n : f8E4M3FNUZ to f32
   kernel.store f32, %p[%c0] align 4, %y : f32
 }
 }

@@ -74,14 +74,14 @@ tile.kernel @rows attributes {symbols = [], gridExtents = ["8"], gridTiles = arr
 
 tile.kernel @type attributes {symbols = [], gridExtents = ["8"], gridTiles = array<i64: 4>,
     family = "RowChain", schedule = "RowChain{}"} {
-^bb0(%x: !tile.view<f8E5M2, 2>):
+^bb0(%x: !tile.view<f64, 2>):
   %c0 = arith.constant 0 : index
   %c8 = arith.constant 8 : index
   tile.map at(%c0, %c0) to(%c8, %c8)
       attributes {shape = array<i64: 4, 8>, kinds = [], pads = []} {
   ^bb0(%i: index, %j: index):
     // expected-error@below {{it reads a type that has no GPU conversion yet}}
-    %a = tile.read %x[%i, %j] : !tile.view<f8E5M2, 2> -> f32
+    %a = tile.read %x[%i, %j] : !tile.view<f64, 2> -> f32
     tile.yield
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of passes/cpu/VectorMath.cpp.
+"""Fits the polynomials of ir/scalar/Elementary.cpp.
 
-Usage: fit_vector_math.py            (needs numpy and mpmath)
+Usage: fit_elementary.py            (needs numpy and mpmath)
 
 Each table is a minimax fit on Chebyshev points by iteratively reweighted least
 squares (Lawson's method). The coefficients are then rounded to the type that

@@ -1,13 +1,15 @@
 //===- LaneMath.h - arithmetic on f32 lanes ---------------------*- C++ -*-===//
 //
-// A thin builder with which VectorMath.cpp writes its formulas. All values of
+// A thin builder with which Elementary.cpp writes its formulas. All values of
 // one instance have one shape, a scalar or a vector of some length, and the
 // element type follows from each value: f32 and i32, or the wide f64 and i64.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#ifndef AZULEJO_PASSES_CPU_LANEMATH_H
-#define AZULEJO_PASSES_CPU_LANEMATH_H
+#ifndef AZULEJO_IR_SCALAR_LANEMATH_H
+#define AZULEJO_IR_SCALAR_LANEMATH_H
+
+#include "ir/scalar/Elementary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,7 +17,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
-namespace azulejo::cpu {
+namespace azulejo::scalar {
 
 class LaneMath {
 public:
@@ -23,8 +25,9 @@ public:
   using Order = mlir::arith::CmpFPredicate;
 
   /// Works in the shape of `model`.
-  LaneMath(mlir::OpBuilder &b, mlir::Location loc, Value model)
-      : b(b), loc(loc), shape(model.getType()) {}
+  LaneMath(mlir::OpBuilder &b, mlir::Location loc, Value model,
+           Clamp clamp = Clamp::Select)
+      : b(b), loc(loc), shape(model.getType()), clamp(clamp) {}
 
   // Constants in every lane. The float ones are exact: a coefficient that was
   // rounded to f32 is passed as that.
@@ -94,12 +97,18 @@ public:
   Value select(Value condition, Value x, Value y) {
     return make<mlir::arith::SelectOp>(condition, x, y);
   }
-  /// min and max that keep a NaN in x; one instruction each on x86, whose min
-  /// and max return their second operand if either is NaN.
+  /// min and max that keep a NaN in x. By selection they are one instruction
+  /// each on x86, whose min and max return their second operand if either is
+  /// NaN. GPUs have an instruction that propagates NaN, for f32 only. Limits
+  /// are no zeros, so the sign of one does not matter.
   Value atMost(Value limit, Value x) {
+    if (hasMinimum(x))
+      return make<mlir::arith::MinimumFOp>(x, limit);
     return select(less(limit, x), limit, x);
   }
   Value atLeast(Value limit, Value x) {
+    if (hasMinimum(x))
+      return make<mlir::arith::MaximumFOp>(x, limit);
     return select(compare(Order::OGT, limit, x), limit, x);
   }
 
@@ -113,6 +122,9 @@ public:
   }
 
 private:
+  bool hasMinimum(Value x) const {
+    return clamp == Clamp::Minimum && elementOf(x).isF32();
+  }
   static mlir::Type elementOf(Value x) {
     return mlir::getElementTypeOrSelf(x.getType());
   }
@@ -144,8 +156,9 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   mlir::Type shape;
+  Clamp clamp;
 };
 
-} // namespace azulejo::cpu
+} // namespace azulejo::scalar
 
-#endif // AZULEJO_PASSES_CPU_LANEMATH_H
+#endif // AZULEJO_IR_SCALAR_LANEMATH_H

@@ -2,8 +2,8 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "passes/cpu/Float8.h"
-#include "passes/cpu/LaneMath.h"
+#include "ir/scalar/Float8.h"
+#include "ir/scalar/LaneMath.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace azulejo::cpu {
+namespace azulejo::scalar {
 namespace {
 
 struct Format {
@@ -93,4 +93,4 @@ Value narrowFloat8(OpBuilder &b, Location loc, Value value, Type storage) {
   return arith::TruncIOp::create(b, loc, like(value, b.getI8Type()), result);
 }
 
-} // namespace azulejo::cpu
+} // namespace azulejo::scalar

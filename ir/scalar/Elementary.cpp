@@ -1,22 +1,22 @@
-//===- VectorMath.cpp - elementary functions as plain arithmetic ----------===//
+//===- Elementary.cpp - elementary functions as plain arithmetic ----------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "passes/cpu/VectorMath.h"
+#include "ir/scalar/Elementary.h"
 
-#include "passes/cpu/LaneMath.h"
+#include "ir/scalar/LaneMath.h"
 
 #include <limits>
 
 using namespace mlir;
 
-namespace azulejo::cpu {
+namespace azulejo::scalar {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The tables that tools/fit/fit_vector_math.py prints, each with its interval
+// The tables that tools/fit/fit_elementary.py prints, each with its interval
 // and its share in the error of the result.
 
 // [-0.5003, 0.5003], error 3e-09
@@ -288,13 +288,13 @@ Value emitSoftmaxExp2(OpBuilder &b, Location loc, Value x) {
   return l.select(l.less(x, l.f32(-126)), l.f32(0), p);
 }
 
-Value expandMath(OpBuilder &b, Location loc, Operation *op,
-                 ValueRange operands) {
+Value expandMath(OpBuilder &b, Location loc, Operation *op, ValueRange operands,
+                 Clamp clamp) {
   if (operands.empty() ||
       !getElementTypeOrSelf(operands.front().getType()).isF32())
     return {};
   Value x = operands.front();
-  LaneMath l(b, loc, x);
+  LaneMath l(b, loc, x, clamp);
   if (isa<math::ExpOp>(op))
     return emitExp(l, x);
   if (isa<math::Exp2Op>(op))
@@ -316,4 +316,4 @@ Value expandMath(OpBuilder &b, Location loc, Operation *op,
   return {};
 }
 
-} // namespace azulejo::cpu
+} // namespace azulejo::scalar

@@ -1,9 +1,10 @@
-//===- VectorMath.h - elementary functions as plain arithmetic --*- C++ -*-===//
+//===- Elementary.h - elementary functions as plain arithmetic --*- C++ -*-===//
 //
-// A kernel image is a flat blob without relocations, so it can call no libm.
-// The functions below write exp, log, sin... into the kernel itself, on f32
-// scalars and on f32 vectors of any length, branch-free, so that one lane costs
-// the same as sixteen.
+// A CPU image is a flat blob without relocations, so it can call no libm; a GPU
+// has no libm at all. The functions below write exp, log, sin... into the
+// kernel itself, on f32 scalars and on f32 vectors of any length, branch-free:
+// one lane costs the same as sixteen, and the threads of a warp stay together.
+// Lowerings for both kinds of target include this, so both give the same bits.
 //
 // What is promised, as the distance in ULP from the correctly rounded f32:
 //
@@ -16,7 +17,9 @@
 //
 // NaN in gives NaN out; infinities, signed zeros, subnormal arguments and
 // subnormal results are right, and powf follows IEEE 754's pow (pow(x, 0) and
-// pow(1, y) are 1 even for NaN). The one exception is emitSoftmaxExp2.
+// pow(1, y) are 1 even for NaN). The one exception is emitSoftmaxExp2. A target
+// whose own arithmetic flushes subnormals would need other argument reductions;
+// none of ours does.
 //
 // The emitted ops come from arith and math (absf, copysign, fma, floor, sqrt),
 // all of which become instructions on a target that has FMA. No
@@ -24,17 +27,22 @@
 // on exact roundings. No conversion to integers ever sees a NaN or a value that
 // is out of range, which would be poison.
 //
-// The polynomials are fitted by tools/fit/fit_vector_math.py.
+// The polynomials are fitted by tools/fit/fit_elementary.py.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#ifndef AZULEJO_PASSES_CPU_VECTORMATH_H
-#define AZULEJO_PASSES_CPU_VECTORMATH_H
+#ifndef AZULEJO_IR_SCALAR_ELEMENTARY_H
+#define AZULEJO_IR_SCALAR_ELEMENTARY_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/ValueRange.h"
 
-namespace azulejo::cpu {
+namespace azulejo::scalar {
+
+/// How a value is held below or above a limit, with the same results: by a
+/// comparison and a selection, which are one instruction of x86 together, or by
+/// the minimum and maximum of arith, which are one of a GPU.
+enum class Clamp { Select, Minimum };
 
 /// Emits the function of `op`, an op of the math dialect, over `operands`.
 /// These are the operands as already translated: all f32, or all vectors of
@@ -42,7 +50,8 @@ namespace azulejo::cpu {
 /// and emits nothing, if the op needs no expansion (an instruction exists) or
 /// the operands are not f32; the caller then clones the op.
 mlir::Value expandMath(mlir::OpBuilder &b, mlir::Location loc,
-                       mlir::Operation *op, mlir::ValueRange operands);
+                       mlir::Operation *op, mlir::ValueRange operands,
+                       Clamp clamp = Clamp::Select);
 
 /// 2^x for x <= 0, as softmax needs it: exactly 0 below -126, NaN for NaN, and
 /// never a subnormal. It costs fewer operations than exp2 and stays within 2
@@ -50,6 +59,6 @@ mlir::Value expandMath(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value emitSoftmaxExp2(mlir::OpBuilder &b, mlir::Location loc,
                             mlir::Value x);
 
-} // namespace azulejo::cpu
+} // namespace azulejo::scalar
 
-#endif // AZULEJO_PASSES_CPU_VECTORMATH_H
+#endif // AZULEJO_IR_SCALAR_ELEMENTARY_H

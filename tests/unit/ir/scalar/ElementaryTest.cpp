@@ -1,4 +1,4 @@
-//===- VectorMathTest.cpp - accuracy of the emitted functions -------------===//
+//===- ElementaryTest.cpp - accuracy of the emitted functions -------------===//
 //
 // Each function is compiled for this host and run over f32's whole range in
 // steps, and over all the values that a formula tends to get wrong. The
@@ -6,25 +6,12 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "passes/cpu/VectorMath.h"
+#include "ir/scalar/Elementary.h"
+#include "tests/unit/ir/scalar/LaneFunction.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Verifier.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -48,142 +35,30 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kMax = std::numeric_limits<float>::max();
 constexpr char kSoftmaxExp2[] = "softmax_exp2";
 
-/// f(x, y, out) over `lanes` values; unary functions ignore y.
-using Kernel = void (*)(const float *, const float *, float *);
-
-/// One compiled function.
-class Compiled {
+/// `name` is an op of math or kSoftmaxExp2.
+class Compiled : public scalar::LaneFunction {
 public:
-  /// `lanes` 0 stands for a scalar. `name` is an op of math or kSoftmaxExp2.
-  /// `features` adds to or takes from those of the host.
   Compiled(const std::string &name, int lanes,
-           const std::vector<std::string> &features = {})
-      : lanes(std::max(lanes, 1)) {
-    compile(name, lanes, features);
-  }
-
-  std::vector<float> operator()(std::vector<float> x,
-                                std::vector<float> y = {}) const {
-    size_t count = x.size(), padded = (count + lanes - 1) / lanes * lanes;
-    x.resize(padded);
-    y.resize(padded);
-    std::vector<float> out(padded);
-    for (size_t i = 0; i < padded; i += lanes)
-      kernel(&x[i], &y[i], &out[i]);
-    out.resize(count);
-    return out;
-  }
-  float operator()(float x, float y = 0) const {
-    return (*this)(std::vector<float>(1, x), std::vector<float>(1, y))[0];
-  }
-
-private:
-  void compile(const std::string &name, int lanes,
-               const std::vector<std::string> &features) {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    DialectRegistry registry;
-    registerBuiltinDialectTranslation(registry);
-    registerLLVMDialectTranslation(registry);
-    MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-    context.loadDialect<arith::ArithDialect, math::MathDialect,
-                        LLVM::LLVMDialect>();
-    OwningOpRef<ModuleOp> module = build(context, name, lanes);
-    ASSERT_TRUE(module);
-    PassManager passes(&context);
-    passes.addPass(createConvertMathToLLVMPass());
-    passes.addPass(createArithToLLVMConversionPass());
-    passes.addPass(createReconcileUnrealizedCastsPass());
-    ASSERT_TRUE(succeeded(passes.run(*module)));
-    load(*module, features);
-  }
-
-  static OwningOpRef<ModuleOp> build(MLIRContext &context,
-                                     const std::string &name, int lanes) {
-    OpBuilder b(&context);
-    Location loc = b.getUnknownLoc();
-    OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-    b.setInsertionPointToEnd(module->getBody());
-    auto pointer = LLVM::LLVMPointerType::get(&context);
-    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&context),
-                                            {pointer, pointer, pointer});
-    auto function = LLVM::LLVMFuncOp::create(b, loc, "kernel", type);
-    Block *block = function.addEntryBlock(b);
-    b.setInsertionPointToStart(block);
-    Type f32 = b.getF32Type();
-    Type shape = lanes ? Type(VectorType::get({lanes}, f32)) : f32;
-    SmallVector<Value> operands;
-    for (int i = 0; i < (name == "math.powf" ? 2 : 1); ++i)
-      operands.push_back(
-          LLVM::LoadOp::create(b, loc, shape, block->getArgument(i), 4));
-    Value result;
-    if (name == kSoftmaxExp2) {
-      result = cpu::emitSoftmaxExp2(b, loc, operands[0]);
-    } else {
-      // As in a kernel, the op is a scalar one whose lanes become a vector.
-      Value lane = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
-      SmallVector<Value> scalars(operands.size(), lane);
-      OperationState state(loc, name, scalars, {f32});
-      Operation *op = b.create(state);
-      result = cpu::expandMath(b, loc, op, operands);
-      op->erase();
-    }
-    if (!result || result.getType() != shape)
-      return {};
-    LLVM::StoreOp::create(b, loc, result, block->getArgument(2), 4);
-    LLVM::ReturnOp::create(b, loc, ValueRange());
-    if (failed(verify(*module)))
-      return {};
-    return module;
-  }
-
-  void load(ModuleOp module, const std::vector<std::string> &features) {
-    auto context = std::make_unique<llvm::LLVMContext>();
-    std::unique_ptr<llvm::Module> code =
-        translateModuleToLLVMIR(module, *context);
-    ASSERT_TRUE(code);
-    auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
-    ASSERT_TRUE(bool(host));
-    host->addFeatures(features);
-    auto machine = host->createTargetMachine();
-    ASSERT_TRUE(bool(machine));
-    code->setDataLayout((*machine)->createDataLayout());
-    code->setTargetTriple((*machine)->getTargetTriple());
-    optimize(*code, **machine);
-    auto made = llvm::orc::LLJITBuilder()
-                    .setJITTargetMachineBuilder(std::move(*host))
-                    .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
-                    .setLinkProcessSymbolsByDefault(false)
-                    .create();
-    ASSERT_TRUE(bool(made));
-    jit = std::move(*made);
-    ASSERT_FALSE(bool(jit->addIRModule(
-        llvm::orc::ThreadSafeModule(std::move(code), std::move(context)))));
-    // No process symbols are visible, so a call of libm would fail here.
-    auto symbol = jit->lookup("kernel");
-    ASSERT_TRUE(bool(symbol));
-    kernel = symbol->toPtr<Kernel>();
-  }
-
-  /// What a kernel goes through must not change results either.
-  static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graphs;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder builder(&machine);
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(graphs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, graphs, modules);
-    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-        .run(code, modules);
-  }
-
-  int lanes;
-  std::unique_ptr<llvm::orc::LLJIT> jit;
-  Kernel kernel = nullptr;
+           const std::vector<std::string> &features = {},
+           scalar::Clamp clamp = scalar::Clamp::Select)
+      : LaneFunction(
+            name == "math.powf" ? 2 : 1, lanes,
+            [&](OpBuilder &b, Location loc, ArrayRef<Value> operands) {
+              if (name == kSoftmaxExp2)
+                return scalar::emitSoftmaxExp2(b, loc, operands[0]);
+              // As in a kernel, the op is a scalar one whose lanes become a
+              // vector.
+              Type f32 = b.getF32Type();
+              Value lane =
+                  arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+              SmallVector<Value> scalars(operands.size(), lane);
+              OperationState state(loc, name, scalars, {f32});
+              Operation *op = b.create(state);
+              Value result = scalar::expandMath(b, loc, op, operands, clamp);
+              op->erase();
+              return result;
+            },
+            features) {}
 };
 
 /// Neighbouring floats get neighbouring numbers; both zeros get 0.
@@ -267,12 +142,13 @@ struct Unary {
 
 void PrintTo(const Unary &u, std::ostream *os) { *os << u.name; }
 
-class VectorMathUnary : public testing::TestWithParam<Unary> {
+class ElementaryUnary : public testing::TestWithParam<Unary> {
 protected:
   void check(int lanes, uint64_t step,
-             const std::vector<std::string> &features = {}) {
+             const std::vector<std::string> &features = {},
+             scalar::Clamp clamp = scalar::Clamp::Select) {
     const Unary &u = GetParam();
-    Compiled f(u.name, lanes, features);
+    Compiled f(u.name, lanes, features, clamp);
     ASSERT_FALSE(HasFatalFailure());
     std::vector<float> x = sweep(step), got = f(x);
     Worst worst;
@@ -283,18 +159,35 @@ protected:
   }
 };
 
-TEST_P(VectorMathUnary, SixteenLanes) { check(16, 257); }
-TEST_P(VectorMathUnary, Scalar) { check(0, 65537); }
-TEST_P(VectorMathUnary, OddLanes) { check(5, 65537); }
-TEST_P(VectorMathUnary, OneLane) { check(1, 1048577); }
+TEST_P(ElementaryUnary, SixteenLanes) { check(16, 257); }
+TEST_P(ElementaryUnary, Scalar) { check(0, 65537); }
+TEST_P(ElementaryUnary, OddLanes) { check(5, 65537); }
+TEST_P(ElementaryUnary, OneLane) { check(1, 1048577); }
+/// The form that GPU code takes.
+TEST_P(ElementaryUnary, ScalarWithMinimum) {
+  check(0, 16411, {}, scalar::Clamp::Minimum);
+}
 #ifdef __x86_64__
-TEST_P(VectorMathUnary, Avx2) { check(16, 16411, {"-avx512f"}); }
+TEST_P(ElementaryUnary, Avx2) { check(16, 16411, {"-avx512f"}); }
 #endif
+
+/// Both forms of a function give the same bits, so CPUs and GPUs agree.
+TEST_P(ElementaryUnary, FormsAgree) {
+  const char *name = GetParam().name;
+  Compiled select(name, 16), minimum(name, 0, {}, scalar::Clamp::Minimum);
+  ASSERT_FALSE(HasFatalFailure());
+  std::vector<float> x = sweep(65537), a = select(x), b = minimum(x);
+  for (size_t i = 0; i < x.size(); ++i)
+    if (!std::isnan(a[i]) || !std::isnan(b[i])) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(a[i]), std::bit_cast<uint32_t>(b[i]))
+          << name << "(" << x[i] << ")";
+    }
+}
 
 double exactRsqrt(double x) { return 1 / std::sqrt(x); }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, VectorMathUnary,
+    All, ElementaryUnary,
     testing::Values(
         Unary{"math.exp", std::exp, 1}, Unary{"math.exp2", std::exp2, 1},
         Unary{"math.log", std::log, 1}, Unary{"math.tanh", std::tanh, 1},
@@ -303,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
         Unary{"math.rsqrt", exactRsqrt, 1}),
     [](const auto &info) { return std::string(info.param.name + 5); });
 
-TEST(VectorMath, AnyAngle) {
+TEST(Elementary, AnyAngle) {
   for (const char *name : {"math.sin", "math.cos"}) {
     Compiled f(name, 16);
     ASSERT_FALSE(HasFatalFailure());
@@ -346,11 +239,12 @@ void powerPairs(std::vector<float> &x, std::vector<float> &y) {
   }
 }
 
-TEST(VectorMath, Pow) {
+TEST(Elementary, Pow) {
   std::vector<float> x, y;
   powerPairs(x, y);
   for (int lanes : {16, 0, 3}) {
-    Compiled f("math.powf", lanes);
+    Compiled f("math.powf", lanes, {},
+               lanes ? scalar::Clamp::Select : scalar::Clamp::Minimum);
     ASSERT_FALSE(HasFatalFailure());
     std::vector<float> got = f(x, y);
     Worst worst;
@@ -360,7 +254,7 @@ TEST(VectorMath, Pow) {
   }
 }
 
-TEST(VectorMath, PowRules) {
+TEST(Elementary, PowRules) {
   Compiled f("math.powf", 16);
   ASSERT_FALSE(HasFatalFailure());
   EXPECT_EQ(f(kNan, 0.f), 1);
@@ -377,7 +271,7 @@ TEST(VectorMath, PowRules) {
 }
 
 /// Users compare these with ==.
-TEST(VectorMath, ExactValues) {
+TEST(Elementary, ExactValues) {
   Compiled exp("math.exp", 16), exp2("math.exp2", 16), log("math.log", 16);
   Compiled cosine("math.cos", 16), tanh("math.tanh", 16), erf("math.erf", 16);
   ASSERT_FALSE(HasFatalFailure());
@@ -391,7 +285,7 @@ TEST(VectorMath, ExactValues) {
     EXPECT_EQ(exp2(static_cast<float>(k)), std::ldexp(1.f, k)) << k;
 }
 
-TEST(VectorMath, SoftmaxExp2) {
+TEST(Elementary, SoftmaxExp2) {
   for (int lanes : {16, 0}) {
     Compiled f(kSoftmaxExp2, lanes);
     ASSERT_FALSE(HasFatalFailure());
@@ -414,7 +308,7 @@ TEST(VectorMath, SoftmaxExp2) {
 }
 
 /// Ops that an instruction serves, and types that are not f32, are left alone.
-TEST(VectorMath, ReturnsNullWhereNothingIsToBeExpanded) {
+TEST(Elementary, ReturnsNullWhereNothingIsToBeExpanded) {
   MLIRContext context;
   context.loadDialect<arith::ArithDialect, math::MathDialect>();
   OpBuilder b(&context);
@@ -429,7 +323,7 @@ TEST(VectorMath, ReturnsNullWhereNothingIsToBeExpanded) {
     OperationState state(loc, name, operands, {type});
     Operation *op = b.create(state);
     size_t before = emitted();
-    EXPECT_FALSE(cpu::expandMath(b, loc, op, operands)) << name.str();
+    EXPECT_FALSE(scalar::expandMath(b, loc, op, operands)) << name.str();
     EXPECT_EQ(emitted(), before) << name.str();
   };
   auto lanes = VectorType::get({8}, b.getF32Type());
@@ -443,7 +337,7 @@ TEST(VectorMath, ReturnsNullWhereNothingIsToBeExpanded) {
 }
 
 /// Compile time grows with the ops of a kernel; constants cost nothing.
-TEST(VectorMath, StaysShort) {
+TEST(Elementary, StaysShort) {
   MLIRContext context;
   context.loadDialect<arith::ArithDialect, math::MathDialect>();
   OpBuilder b(&context);
@@ -462,12 +356,12 @@ TEST(VectorMath, StaysShort) {
     Value x =
         arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(type)));
     if (name == kSoftmaxExp2) {
-      cpu::emitSoftmaxExp2(b, loc, x);
+      scalar::emitSoftmaxExp2(b, loc, x);
     } else {
       SmallVector<Value> operands(name == "math.powf" ? 2 : 1, x);
       OperationState state(loc, name, operands, {type});
       Operation *op = b.create(state);
-      cpu::expandMath(b, loc, op, operands);
+      scalar::expandMath(b, loc, op, operands);
       op->erase();
     }
     int ops = llvm::count_if(*module->getBody(), [](Operation &op) {

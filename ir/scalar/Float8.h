@@ -11,12 +11,12 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#ifndef AZULEJO_PASSES_CPU_FLOAT8_H
-#define AZULEJO_PASSES_CPU_FLOAT8_H
+#ifndef AZULEJO_IR_SCALAR_FLOAT8_H
+#define AZULEJO_IR_SCALAR_FLOAT8_H
 
 #include "mlir/IR/Builders.h"
 
-namespace azulejo::cpu {
+namespace azulejo::scalar {
 
 /// Whether a storage type is one of the two formats.
 bool isFloat8(mlir::Type type);
@@ -29,6 +29,6 @@ mlir::Value widenFloat8(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value narrowFloat8(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::Value value, mlir::Type storage);
 
-} // namespace azulejo::cpu
+} // namespace azulejo::scalar
 
-#endif // AZULEJO_PASSES_CPU_FLOAT8_H
+#endif // AZULEJO_IR_SCALAR_FLOAT8_H

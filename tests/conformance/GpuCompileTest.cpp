@@ -1,0 +1,100 @@
+//===- GpuCompileTest.cpp - every op becomes code for every GPU -----------===//
+//
+// Without a GPU: what is checked is that there is code for each op of the op
+// table in each dtype and, where AZULEJO_PTXAS names an assembler, that it
+// takes the code without spilling registers. A new op has a case (OpCoverage
+// sees to that), so it cannot be left out here.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tests/conformance/OpCases.h"
+
+#include "frontend/api/CompilerLibrary.h"
+#include "ir/target/TargetDesc.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+using namespace azulejo;
+using namespace azulejo::conformance;
+
+namespace {
+
+/// One device of each GPU architecture.
+std::vector<std::string> architectures() {
+  std::set<std::string> seen;
+  std::vector<std::string> names;
+  for (const target::TargetDesc &target : target::knownTargets())
+    if (target.kind == target::Kind::Gpu && seen.insert(target.arch).second)
+      names.push_back(target.name);
+  return names;
+}
+
+Result<plan::Plan> compileFor(const target::TargetDesc &target,
+                              const graph::Graph &graph) {
+  const char *path = std::getenv("AZULEJO_COMPILER"),
+             *ptxas = std::getenv("AZULEJO_PTXAS");
+  Result<const api::CompilerApi *> library =
+      api::loadCompiler(path ? path : "", "conformance tests compile");
+  if (!library)
+    return library.error();
+  api::CompileRequest request;
+  request.cacheAccess = api::CacheAccess::Off;
+  request.ptxas = ptxas ? ptxas : "";
+  request.log = [](int, const std::string &) {};
+  request.progress = [](const std::string &, int64_t, int64_t, double) {
+    return true;
+  };
+  Result<api::CompiledPlan> compiled =
+      (*library)->compile(graph, target, request);
+  if (!compiled)
+    return compiled.error();
+  return plan::parse(compiled->plan, "compiled plan");
+}
+
+/// Families of kernels that have no GPU form yet say so by this rule.
+bool lacksFamily(const OpCase &one, const Error &error) {
+  opset::OpClass opClass = opset::findOp(one.op)->opClass;
+  return (opClass == opset::OpClass::Contraction ||
+          opClass == opset::OpClass::Attention) &&
+         error.rule == "compile.target";
+}
+
+/// Where all cases are compiled.
+constexpr char kThorough[] = "h100";
+
+class GpuCompile : public testing::TestWithParam<std::string> {};
+
+/// All cases on one architecture; on the others one case of each op and those
+/// of the types that they convert in different ways.
+TEST_P(GpuCompile, EveryOp) {
+  Result<target::TargetDesc> target = target::resolveTarget(GetParam());
+  ASSERT_TRUE(target.ok());
+  std::set<std::string> ops;
+  size_t compiled = 0;
+  for (const OpCase &one : opCases()) {
+    bool first = ops.insert(one.op).second;
+    if (!first && target->name != kThorough && one.dtype != DType::F8E4M3 &&
+        one.dtype != DType::F8E5M2)
+      continue;
+    Result<plan::Plan> plan = compileFor(*target, one.sketch.graph());
+    if (!plan) {
+      EXPECT_TRUE(lacksFamily(one, plan.error()))
+          << one.label << ": " << plan.error().str();
+      continue;
+    }
+    ++compiled;
+    for (const plan::Image &image : plan->images) {
+      EXPECT_EQ(image.arch, target->arch);
+      EXPECT_EQ(image.kind, std::getenv("AZULEJO_PTXAS") ? "cubin" : "ptx");
+    }
+  }
+  EXPECT_GE(compiled, ops.size() - 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuCompile, testing::ValuesIn(architectures()),
+                         [](const auto &info) { return info.param; });
+
+} // namespace
