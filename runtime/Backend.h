@@ -20,6 +20,10 @@ namespace azulejo::runtime {
 struct Queue {
   void *stream = nullptr;
   Pool *pool = nullptr;
+  /// Ask the device whether it knows the addresses and the stream. Costs a
+  /// call of the driver per tensor; without it a wrong address is found by the
+  /// kernel, which ends the device for this process.
+  bool checkPointers = false;
 };
 
 /// One kernel of a loaded image, ready to start.
@@ -37,6 +41,7 @@ struct LaunchCall {
 class LoadedImage {
 public:
   virtual ~LoadedImage() = default;
+  /// Called when an executable is prepared; may set the function up.
   virtual Result<const void *> entry(const plan::Launch &launch) const = 0;
 };
 
@@ -48,7 +53,19 @@ public:
   load(const plan::Image &image) const = 0;
   /// Slices of scratch that a launch on this queue needs.
   virtual int64_t scratchSlices(const Queue &queue) const = 0;
-  /// Must not allocate. Called with a pool whose scratch fits.
+
+  /// Around the checks and launches of one run, on its thread. A GPU makes its
+  /// context current, if it is not, and says in `state` how to undo that.
+  virtual Status enter(int &state) const { return {}; }
+  virtual void leave(int state) const {}
+  /// With Queue::checkPointers, between enter and leave. The second says what
+  /// is wrong with memory of `bytes` > 0; the caller adds whose it is.
+  virtual Status checkStream(const Queue &queue) const { return {}; }
+  virtual Status checkMemory(const void *start, int64_t bytes) const {
+    return {};
+  }
+  /// Must not allocate, wait or return late: a GPU only enqueues, so that a run
+  /// can be captured. Called with a pool whose scratch fits.
   virtual Status launch(const LaunchCall &call, const Queue &queue) const = 0;
 };
 

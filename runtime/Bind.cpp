@@ -201,47 +201,98 @@ Status Executable::bindDims(const Tensors &tensors, int64_t *dims) const {
   return {};
 }
 
-Status Executable::bindBuffers(const Tensors &tensors, const Tables &tables,
-                               char *workspace, int64_t planBytes) const {
-  std::span<const int64_t> dims(tables.dims, thePlan.dims.size());
-  for (size_t b = 0; b < thePlan.buffers.size(); ++b) {
-    const plan::Buffer &buffer = thePlan.buffers[b];
-    int64_t *strides = tables.strides + strideBase[b];
-    int64_t inner = 1;
-    if (b < bindings) {
-      const az_tensor &tensor = tensors[b];
-      tables.addresses[b] = reinterpret_cast<intptr_t>(tensor.data);
-      // An empty tensor's sizes may be huge; its strides are never used.
-      bool empty = isEmpty(tensor);
-      for (int32_t axis = tensor.rank - 1; axis >= 0; --axis) {
-        strides[axis] = empty ? 1 : strideOf(tensor, axis, inner);
-        if (!empty)
-          inner *= tensor.shape[axis];
-      }
-      continue;
-    }
-    int64_t bytes = dtypeBytes(buffer.dtype), offset = 0;
-    bool fits = true, empty = false;
-    for (size_t axis = buffer.shape.size(); axis-- > 0;) {
-      int64_t size = 0;
-      fits = fits && buffer.shape[axis].evaluate(dims, size) && size >= 0;
-      strides[axis] = inner;
-      empty |= size == 0;
+/// Address and strides of a buffer; false if it lies outside the workspace.
+bool Executable::place(size_t index, const Tables &tables, int64_t &address,
+                       int64_t *strides) const {
+  const plan::Buffer &buffer = thePlan.buffers[index];
+  int64_t inner = 1;
+  if (index < bindings) {
+    const az_tensor &tensor = tables.tensors[index];
+    address = reinterpret_cast<intptr_t>(tensor.data);
+    // An empty tensor's sizes may be huge; its strides are never used.
+    bool empty = isEmpty(tensor);
+    for (int32_t axis = tensor.rank - 1; axis >= 0; --axis) {
+      strides[axis] = empty ? 1 : strideOf(tensor, axis, inner);
       if (!empty)
-        fits = fits && !__builtin_mul_overflow(inner, size, &inner);
+        inner *= tensor.shape[axis];
     }
-    fits = fits && buffer.offset.evaluate(dims, offset) && offset >= 0 &&
-           offset % 64 == 0 && offset <= planBytes &&
-           (empty || (!__builtin_mul_overflow(bytes, inner, &bytes) &&
-                      bytes <= planBytes - offset));
-    if (!fits)
+    return true;
+  }
+  std::span<const int64_t> dims(tables.dims, thePlan.dims.size());
+  int64_t bytes = dtypeBytes(buffer.dtype), offset = 0;
+  bool empty = false;
+  for (size_t axis = buffer.shape.size(); axis-- > 0;) {
+    int64_t size = 0;
+    if (!buffer.shape[axis].evaluate(dims, size) || size < 0)
+      return false;
+    strides[axis] = inner;
+    empty |= size == 0;
+    if (!empty && __builtin_mul_overflow(inner, size, &inner))
+      return false;
+  }
+  address = reinterpret_cast<intptr_t>(tables.workspace);
+  return buffer.offset.evaluate(dims, offset) && offset >= 0 &&
+         offset % 64 == 0 && offset <= tables.planBytes &&
+         (empty || (!__builtin_mul_overflow(bytes, inner, &bytes) &&
+                    bytes <= tables.planBytes - offset)) &&
+         !__builtin_add_overflow(address, offset, &address);
+}
+
+Status Executable::bindBuffers(const Tables &tables) const {
+  for (size_t b = 0; b < thePlan.buffers.size(); ++b) {
+    int64_t own[plan::kMaxRank], address = 0;
+    int64_t *strides =
+        tables.strides ? tables.strides + strideBase[b] : &own[0];
+    if (!place(b, tables, address, strides))
       return makeError(ErrorCode::Internal, "plan",
                        "a workspace buffer lies outside of the workspace",
                        "plan.workspace",
                        "report it with the saved plan and these dimensions");
-    tables.addresses[b] = reinterpret_cast<intptr_t>(workspace) + offset;
+    if (tables.addresses)
+      tables.addresses[b] = address;
   }
   return {};
+}
+
+bool Executable::argumentOf(const plan::Arg &arg, const Tables &tables,
+                            int64_t &value) const {
+  if (arg.kind == plan::Arg::Size)
+    return arg.size.evaluate({tables.dims, thePlan.dims.size()}, value);
+  int64_t own[plan::kMaxRank], address = 0;
+  const int64_t *strides = &own[0];
+  if (tables.addresses) {
+    address = tables.addresses[arg.buffer];
+    strides = tables.strides + strideBase[arg.buffer];
+  } else if (!place(static_cast<size_t>(arg.buffer), tables, address, own)) {
+    return false;
+  }
+  value = arg.kind == plan::Arg::Address ? address : strides[arg.axis];
+  return true;
+}
+
+Status Executable::checkPointers(const Tables &tables, const Layout &layout,
+                                 const Queue &queue) const {
+  if (Status status = backend.checkStream(queue); !status)
+    return status;
+  for (size_t b = 0; b < bindings; ++b) {
+    const az_tensor &tensor = tables.tensors[b];
+    int64_t bytes = 0;
+    if (isEmpty(tensor) ||
+        !spanOf(tensor, dtypeBytes(thePlan.buffers[b].dtype), bytes))
+      continue;
+    Status status = backend.checkMemory(tensor.data, bytes);
+    if (!status)
+      return bindingError(b, status.error().message,
+                          status.error().rule.c_str(), status.error().hint);
+  }
+  if (layout.total == 0)
+    return {};
+  Status status = backend.checkMemory(tables.workspace, layout.total);
+  if (status)
+    return status;
+  Error error = status.error();
+  error.where = "workspace";
+  return error;
 }
 
 namespace {

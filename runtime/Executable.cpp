@@ -6,16 +6,16 @@
 #include "runtime/Tables.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace azulejo::runtime {
 
 using plan::BufferKind;
 using plan::Expr;
 
-// Tables up to this size are kept on the stack of run(), so that small plans
-// need no workspace at all.
-static constexpr int64_t kStackWords = 1024;
+// The stack of run(): 32 KiB. Dimensions and the arguments of one launch always
+// fit; addresses and strides of most plans fit in what is left.
+static constexpr int64_t kStackWords = 4096;
+static constexpr int64_t kMaxDims = 1024, kMaxArgs = 2048;
 static constexpr int64_t kAlign = 64;
 
 /// The next multiple of 64; false on overflow.
@@ -35,7 +35,8 @@ Executable::prepare(plan::Plan plan, const Backend &backend) {
     return status.error();
   if (Status status = exe->loadImages(); !status)
     return status.error();
-  exe->sizeTables();
+  if (Status status = exe->sizeTables(); !status)
+    return status.error();
   return exe;
 }
 
@@ -95,7 +96,7 @@ Status Executable::loadImages() {
   return {};
 }
 
-void Executable::sizeTables() {
+Status Executable::sizeTables() {
   for (const plan::Buffer &buffer : thePlan.buffers) {
     strideBase.push_back(static_cast<int32_t>(strideCount));
     strideCount += static_cast<int64_t>(buffer.shape.size());
@@ -104,9 +105,13 @@ void Executable::sizeTables() {
     maxArgs = std::max(maxArgs, static_cast<int64_t>(launch.args.size()));
     maxScratch = std::max(maxScratch, launch.scratchBytes);
   }
-  tableWords = static_cast<int64_t>(thePlan.dims.size()) +
-               static_cast<int64_t>(thePlan.buffers.size()) + strideCount +
-               maxArgs;
+  if (thePlan.dims.size() > kMaxDims || maxArgs > kMaxArgs)
+    return makeError(ErrorCode::ResourceLimit, "plan",
+                     "it has more than " + std::to_string(kMaxDims) +
+                         " dimensions, or a kernel with more than " +
+                         std::to_string(kMaxArgs) + " arguments",
+                     "plan.size", "divide the graph");
+  return {};
 }
 
 static Error tooLarge() {
@@ -121,15 +126,10 @@ Status Executable::layOut(std::span<const int64_t> dims, const Queue &queue,
   if (!thePlan.workspaceBytes.evaluate(dims, bytes) || bytes < 0 ||
       !alignUp(bytes))
     return tooLarge();
-  layout.tables = bytes;
-  bool fits = tableWords <= kStackWords ||
-              !__builtin_add_overflow(bytes, tableWords * 8, &bytes);
-  fits = fits && alignUp(bytes);
   layout.scratch = bytes;
   layout.scratchStride = (maxScratch + kAlign - 1) & ~(kAlign - 1);
   int64_t scratch = 0;
-  if (!fits ||
-      __builtin_mul_overflow(layout.scratchStride, backend.scratchSlices(queue),
+  if (__builtin_mul_overflow(layout.scratchStride, backend.scratchSlices(queue),
                              &scratch) ||
       __builtin_add_overflow(bytes, scratch, &layout.total))
     return tooLarge();
@@ -194,8 +194,8 @@ Result<std::vector<int64_t>> Executable::dimValues(const az_dim_value *values,
   return dims;
 }
 
-Status Executable::launchAll(const Tables &tables, char *scratch,
-                             int64_t scratchStride, const Queue &queue) const {
+Status Executable::launchAll(const Tables &tables, const Layout &layout,
+                             const Queue &queue) const {
   std::span<const int64_t> dims(tables.dims, thePlan.dims.size());
   for (size_t i = 0; i < thePlan.launches.size(); ++i) {
     const plan::Launch &launch = thePlan.launches[i];
@@ -204,24 +204,22 @@ Status Executable::launchAll(const Tables &tables, char *scratch,
       return kernelError(launch, "its grid");
     if (call.grid == 0)
       continue;
-    for (size_t a = 0; a < launch.args.size(); ++a) {
-      const plan::Arg &arg = launch.args[a];
-      if (arg.kind == plan::Arg::Address)
-        tables.args[a] = tables.addresses[arg.buffer];
-      else if (arg.kind == plan::Arg::Stride)
-        tables.args[a] = tables.strides[strideBase[arg.buffer] + arg.axis];
-      else if (!arg.size.evaluate(dims, tables.args[a]))
+    for (size_t a = 0; a < launch.args.size(); ++a)
+      if (!argumentOf(launch.args[a], tables, tables.args[a]))
         return kernelError(launch, "an argument");
-    }
     call.entry = entries[i];
     call.args = tables.args;
     call.argCount = static_cast<int64_t>(launch.args.size());
-    call.scratch = scratch;
-    call.scratchStride = scratchStride;
+    call.scratch =
+        tables.workspace ? tables.workspace + layout.scratch : nullptr;
+    call.scratchStride = layout.scratchStride;
     call.scratchBytes = launch.scratchBytes;
     call.blockThreads = launch.blockThreads;
-    if (Status status = backend.launch(call, queue); !status)
-      return status;
+    if (Status status = backend.launch(call, queue); !status) {
+      Error error = status.error();
+      error.where = "kernel '" + launch.kernel + "', " + error.where;
+      return error;
+    }
   }
   return {};
 }
@@ -230,44 +228,41 @@ Status Executable::run(const Tensors &tensors, void *workspace,
                        size_t workspaceBytes, const Queue &queue) const {
   if (Status status = checkCount(tensors); !status)
     return status;
-  int64_t onStack[kStackWords];
-  // Dimensions are needed to know where the workspace's tables lie. They are
-  // bound on the stack; a plan with more of them than that is refused.
-  size_t dimCount = thePlan.dims.size();
-  if (dimCount > kStackWords)
-    return makeError(ErrorCode::ResourceLimit, "plan",
-                     "it has more than 1024 dimensions", "run.dims");
   for (size_t i = 0; i < bindings; ++i)
     if (Status status = checkTensor(tensors[i], i, true); !status)
       return status;
-  if (Status status = bindDims(tensors, onStack); !status)
+  int64_t words[kStackWords];
+  Tables tables{words,   words + thePlan.dims.size(),   nullptr, nullptr,
+                tensors, static_cast<char *>(workspace)};
+  if (Status status = bindDims(tensors, tables.dims); !status)
     return status;
   if (Status status = checkOverlap(tensors); !status)
     return status;
   Layout layout;
-  if (Status status = layOut({onStack, dimCount}, queue, layout); !status)
+  if (Status status = layOut({tables.dims, thePlan.dims.size()}, queue, layout);
+      !status)
     return status;
   if (Status status = checkWorkspace(workspace, workspaceBytes, layout.total);
       !status)
     return status;
-  char *base = static_cast<char *>(workspace);
-  Tables tables;
-  tables.dims = onStack;
-  int64_t *rest = onStack + dimCount;
-  if (tableWords > kStackWords) {
-    rest = reinterpret_cast<int64_t *>(base + layout.tables);
-    std::memcpy(rest, onStack, dimCount * sizeof(int64_t));
-    tables.dims = rest;
-    rest += dimCount;
+  tables.planBytes = layout.scratch;
+  auto buffers = static_cast<int64_t>(thePlan.buffers.size());
+  int64_t *rest = tables.args + maxArgs;
+  if (buffers + strideCount <= words + kStackWords - rest) {
+    tables.addresses = rest;
+    tables.strides = rest + buffers;
   }
-  tables.addresses = rest;
-  tables.strides = tables.addresses + thePlan.buffers.size();
-  tables.args = tables.strides + strideCount;
-  if (Status status = bindBuffers(tensors, tables, base, layout.tables);
-      !status)
+  if (Status status = bindBuffers(tables); !status)
     return status;
-  return launchAll(tables, base ? base + layout.scratch : nullptr,
-                   layout.scratchStride, queue);
+  int state = 0;
+  if (Status status = backend.enter(state); !status)
+    return status;
+  Status status =
+      queue.checkPointers ? checkPointers(tables, layout, queue) : Status();
+  if (status)
+    status = launchAll(tables, layout, queue);
+  backend.leave(state);
+  return status;
 }
 
 } // namespace azulejo::runtime

@@ -6,10 +6,11 @@
 //
 //   tensors -> checks -> dims -> buffer addresses and strides -> launches
 //
-// and allocates nothing: its tables lie on the stack when they are small and
-// in the caller's workspace when not. Workspace of one run:
+// and allocates nothing: its tables lie on the stack. A plan with more buffers
+// than that holds pays with time instead: places are computed where they are
+// used. The host never looks into the workspace, which may be a GPU's:
 //
-//   [plan's workspace | tables, if large | scratch of worker 0, 1, ...]
+//   [plan's workspace | CPU: scratch of worker 0, 1, ...]
 //
 // An Executable is immutable; several threads may run it, each with a
 // workspace of its own.
@@ -71,14 +72,14 @@ private:
   };
   struct Tables;
   struct Layout {
-    int64_t tables = 0, scratch = 0, scratchStride = 0, total = 0;
+    int64_t scratch = 0, scratchStride = 0, total = 0;
   };
 
   Executable(plan::Plan plan, const Backend &backend)
       : thePlan(std::move(plan)), backend(backend) {}
   Status findDimSources();
   Status loadImages();
-  void sizeTables();
+  Status sizeTables();
 
   // Bind.cpp
   Status checkCount(const Tensors &tensors) const;
@@ -88,8 +89,11 @@ private:
   Status checkTensor(const az_tensor &tensor, size_t index,
                      bool withData) const;
   Status bindDims(const Tensors &tensors, int64_t *dims) const;
-  Status bindBuffers(const Tensors &tensors, const Tables &tables,
-                     char *workspace, int64_t planBytes) const;
+  Status bindBuffers(const Tables &tables) const;
+  bool place(size_t buffer, const Tables &tables, int64_t &address,
+             int64_t *strides) const;
+  bool argumentOf(const plan::Arg &arg, const Tables &tables,
+                  int64_t &value) const;
   Status checkOverlap(const Tensors &tensors) const;
 
   Error bindingError(size_t index, std::string message, const char *rule,
@@ -97,7 +101,9 @@ private:
   Error kernelError(const plan::Launch &launch, const char *what) const;
   Status layOut(std::span<const int64_t> dims, const Queue &queue,
                 Layout &layout) const;
-  Status launchAll(const Tables &tables, char *scratch, int64_t scratchStride,
+  Status checkPointers(const Tables &tables, const Layout &layout,
+                       const Queue &queue) const;
+  Status launchAll(const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 
   plan::Plan thePlan;
@@ -108,7 +114,7 @@ private:
   std::vector<const void *> entries; ///< per launch
   /// Where each buffer's strides begin in the table of strides.
   std::vector<int32_t> strideBase;
-  int64_t strideCount = 0, maxArgs = 0, maxScratch = 0, tableWords = 0;
+  int64_t strideCount = 0, maxArgs = 0, maxScratch = 0;
 };
 
 } // namespace azulejo::runtime

@@ -9,12 +9,21 @@
 
 namespace azulejo::runtime {
 
-/// Views of one block of words, on the stack or in the workspace.
+/// Views of one block of words on the stack of run(). It is never in the
+/// workspace, which may be memory that this processor cannot write, and never
+/// allocated.
 struct Executable::Tables {
-  int64_t *dims = nullptr;      ///< one per plan dimension
-  int64_t *addresses = nullptr; ///< one per buffer
-  int64_t *strides = nullptr;   ///< Executable::strideBase says where
-  int64_t *args = nullptr;      ///< room for the largest launch
+  int64_t *dims = nullptr; ///< one per plan dimension
+  int64_t *args = nullptr; ///< room for the largest launch
+  /// One per buffer, and Executable::strideBase says where. Both are null when
+  /// the plan has more than fits: then place() is asked at each use.
+  int64_t *addresses = nullptr;
+  int64_t *strides = nullptr;
+
+  /// What place() needs.
+  const Tensors &tensors;
+  char *workspace = nullptr;
+  int64_t planBytes = 0;
 };
 
 } // namespace azulejo::runtime

@@ -155,14 +155,22 @@ static Status compile(const az_graph *graph, const az_device *device,
   Result<CompileRequest> request = requestOf(*options);
   if (!request)
     return request.error();
-  // For the host itself, a plan that does not run is an error at once.
-  bool mustRun = device->target.name == target::hostTarget().name;
+  // An older generation's PTX serves a GPU that its machine code does not.
+  if (!device->native)
+    request->ptxas.clear();
+  // For a device that is here, a plan that does not run is an error at once.
+  bool mustRun = device->backend != nullptr;
   PlanCache cache(*request);
   if (std::optional<CachedPlan> hit =
           cache.find(graph->graph, device->target, *request)) {
     Result<std::unique_ptr<az_executable>> made =
-        prepareExecutable(std::move(hit->plan), options->pool, mustRun);
+        prepareExecutable(std::move(hit->plan), device, options->pool, mustRun);
     // A plan for this very machine that it refuses is a damaged entry: compile.
+    // A device in trouble would refuse the next one as well.
+    if (!made && (made.error().code == ErrorCode::DeviceLost ||
+                  made.error().code == ErrorCode::DriverEnv ||
+                  made.error().code == ErrorCode::OutOfMemory))
+      return made.error();
     if (made) {
       (*made)->candidates = std::move(hit->candidates);
       (*made)->fromCache = true;
@@ -188,7 +196,7 @@ static Status compile(const az_graph *graph, const az_device *device,
     return error;
   }
   Result<std::unique_ptr<az_executable>> made =
-      prepareExecutable(*std::move(plan), options->pool, mustRun);
+      prepareExecutable(*std::move(plan), device, options->pool, mustRun);
   if (!made)
     return made.error();
   cache.insert(graph->graph, device->target, *request, *compiled);

@@ -3,7 +3,10 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "frontend/api/Environment.h"
-#include "frontend/api/Handles.h"
+#include "frontend/api/Gpu.h"
+#include "frontend/api/Prepare.h"
+#include "runtime/cpu/CpuBackend.h"
+#include "runtime/cpu/CpuDevice.h"
 #include "runtime/cpu/ThreadPool.h"
 
 #include "llvm/Support/JSON.h"
@@ -29,6 +32,20 @@ static runtime::Pool &sharedPool() {
   return *pool;
 }
 
+const az_device &hostDevice() {
+  static const auto *device = [] {
+    const target::TargetDesc &host = target::hostTarget();
+    auto *made = new az_device;
+    made->target = host;
+    made->name = host.name;
+    made->memory = std::make_shared<runtime::CpuDevice>();
+    made->backend =
+        std::make_shared<runtime::CpuBackend>(host.arch, host.features);
+    return made;
+  }();
+  return *device;
+}
+
 runtime::Pool &poolFor(const az_pool *given, const az_executable &executable) {
   if (given)
     return *given->pool;
@@ -37,9 +54,12 @@ runtime::Pool &poolFor(const az_pool *given, const az_executable &executable) {
 
 } // namespace azulejo::api
 
-static json::Value describe(const target::TargetDesc &target) {
-  return json::Object{
-      {"name", target.name},
+static json::Object describe(const az_device &device) {
+  const target::TargetDesc &target = device.target;
+  json::Object facts{
+      {"name", device.name},
+      {"model", target.name},
+      {"present", device.memory != nullptr},
       {"label", target.label},
       {"kind", target.kind == target::Kind::Cpu ? "cpu" : "gpu"},
       {"arch", target.arch},
@@ -55,6 +75,34 @@ static json::Value describe(const target::TargetDesc &target) {
       {"measured", target.measured},
       {"silicon", target.siliconKey()},
   };
+  if (!device.gpu)
+    return facts;
+  const runtime::cuda::DeviceFacts &gpu = device.gpu->facts();
+  facts["driver"] = device.gpu->driver().versionText();
+  facts["driver_library"] = json::fixUTF8(device.gpu->driver().library());
+  facts["capability"] =
+      std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
+  facts["native_code"] = device.native;
+  facts["memory_bytes"] = gpu.memoryBytes;
+  facts["clock_mhz"] = gpu.clockMhz;
+  facts["pci_bus_id"] = gpu.pciBusId;
+  facts["exclusive"] = gpu.computeMode == runtime::cuda::kModeExclusive;
+  return facts;
+}
+
+/// A device that is only a name, or this machine's CPU or GPU.
+static Result<az_device> openDevice(const std::string &name) {
+  if (namesGpu(name))
+    return openGpu(name);
+  Result<target::TargetDesc> target = target::resolveTarget(name);
+  if (!target)
+    return target.error();
+  if (name == hostDevice().name)
+    return hostDevice();
+  az_device device;
+  device.name = target->name;
+  device.target = *std::move(target);
+  return device;
 }
 
 static std::string textOf(json::Value value) {
@@ -72,11 +120,10 @@ az_status az_device_open(const char *name, az_device **device,
     if (!env)
       return env.error();
     runtime::setDefaultLogLevel(env->logLevel);
-    Result<target::TargetDesc> target =
-        target::resolveTarget(name ? name : env->device);
-    if (!target)
-      return target.error();
-    *device = new az_device{*std::move(target)};
+    Result<az_device> opened = openDevice(name ? name : env->device);
+    if (!opened)
+      return opened.error();
+    *device = new az_device(*std::move(opened));
     return {};
   });
 }
@@ -84,7 +131,7 @@ az_status az_device_open(const char *name, az_device **device,
 void az_device_destroy(az_device *device) { delete device; }
 
 const char *az_device_name(const az_device *device) {
-  return device ? device->target.name.c_str() : "";
+  return device ? device->name.c_str() : "";
 }
 
 az_status az_device_describe(const az_device *device, az_string **json,
@@ -92,7 +139,7 @@ az_status az_device_describe(const az_device *device, az_string **json,
   return guarded("az_device_describe", error, [&]() -> Status {
     if (!device || !json)
       return invalidCall("az_device_describe", "an argument is null");
-    return give(textOf(describe(device->target)), json);
+    return give(textOf(describe(*device)), json);
   });
 }
 
@@ -101,9 +148,15 @@ az_status az_devices(az_string **json, az_error **error) {
     if (!json)
       return invalidCall("az_devices", "json is null");
     json::Array rows;
-    rows.push_back(describe(target::hostTarget()));
-    for (const target::TargetDesc &target : target::knownTargets())
-      rows.push_back(describe(target));
+    rows.push_back(describe(hostDevice()));
+    for (const az_device &gpu : presentGpus())
+      rows.push_back(describe(gpu));
+    for (const target::TargetDesc &target : target::knownTargets()) {
+      az_device named;
+      named.name = target.name;
+      named.target = target;
+      rows.push_back(describe(named));
+    }
     return give(textOf(std::move(rows)), json);
   });
 }

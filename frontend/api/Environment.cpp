@@ -21,11 +21,16 @@ static const Variable kVariables[] = {
     {"AZULEJO_TUNE_BUDGET_S", "seconds of tuning, instead of AZULEJO_TUNE's"},
     {"AZULEJO_LOG", "error, warn (default), info or debug"},
     {"AZULEJO_NUM_THREADS", "threads of CPU kernels; default: all usable CPUs"},
-    {"AZULEJO_DEVICE", "default device; cpu (default), cpu-avx2, h200, ..."},
+    {"AZULEJO_DEVICE", "default device; cpu (default), cuda, cuda:1, cpu-avx2, "
+                       "h200, ..."},
     {"AZULEJO_COMPILER", "path of the compiler library"},
     {"AZULEJO_WORKER", "path of the azulejo-worker program"},
     {"AZULEJO_PTXAS", "path of the assembler for GPU plans; default: ptxas on "
                       "PATH, else plans carry PTX"},
+    {"AZULEJO_CUDA_LIBRARY", "path of NVIDIA's driver library; default: "
+                             "libcuda.so.1 as the system finds it"},
+    {"AZULEJO_CHECK_POINTERS", "on or off (default): whether runs on a GPU ask "
+                               "the driver about pointers and the stream"},
 };
 
 std::span<const Variable> variables() { return kVariables; }
@@ -138,6 +143,13 @@ Result<Environment> readEnvironment() {
   env.compilerPath = get("AZULEJO_COMPILER");
   env.workerPath = get("AZULEJO_WORKER");
   env.ptxas = findPtxas();
+  env.cudaLibrary = get("AZULEJO_CUDA_LIBRARY");
+  static constexpr const char *kSwitch[] = {"off", "on"};
+  Result<size_t> check =
+      choose("AZULEJO_CHECK_POINTERS", kSwitch, "use on or off");
+  if (!check)
+    return check.error();
+  env.checkPointers = *check != 0;
   return env;
 }
 

@@ -2,11 +2,13 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "frontend/api/Environment.h"
 #include "frontend/api/Explain.h"
+#include "frontend/api/Gpu.h"
 #include "frontend/api/Prepare.h"
-#include "runtime/cpu/CpuBackend.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -18,23 +20,58 @@ using namespace azulejo::api;
 
 namespace azulejo::api {
 
-static const runtime::Backend &hostBackend() {
-  static const auto *backend = new runtime::CpuBackend(
-      target::hostTarget().arch, target::hostTarget().features);
-  return *backend;
+/// Whether a refusal leaves an executable that can be shown and saved: it is
+/// about this machine, not about the plan.
+static bool isElsewhere(const Error &error) {
+  return error.code == ErrorCode::Unsupported ||
+         error.code == ErrorCode::DriverEnv ||
+         error.code == ErrorCode::DriverTooOld;
 }
 
-Result<std::unique_ptr<az_executable>>
-prepareExecutable(plan::Plan plan, az_pool *pool, bool mustRun) {
+/// The device that will run the plan, or why there is none.
+static Result<az_device> deviceFor(const plan::Plan &plan,
+                                   const az_device *given) {
+  if (!given)
+    return isGpuPlan(plan) ? gpuFor(plan) : Result<az_device>(hostDevice());
+  if (given->backend)
+    return *given;
+  if (!isGpuPlan(plan))
+    return hostDevice(); // whose CPU may well have what was asked for
+  return makeError(ErrorCode::Unsupported, "device '" + given->name + "'",
+                   "the plan was compiled for a name, which opens no device",
+                   "run.device",
+                   "compile for 'cuda' to run at once, or load the saved plan");
+}
+
+Result<std::unique_ptr<az_executable>> prepareExecutable(plan::Plan plan,
+                                                         const az_device *given,
+                                                         az_pool *pool,
+                                                         bool mustRun) {
+  Result<Environment> env = readEnvironment();
+  if (!env)
+    return env.error();
   auto executable = std::make_unique<az_executable>();
-  Result<std::unique_ptr<runtime::Executable>> runnable =
-      runtime::Executable::prepare(plan, hostBackend());
-  if (runnable)
+  executable->checkPointers = env->checkPointers;
+  auto prepare = [&]() -> Status {
+    Result<az_device> device = deviceFor(plan, given);
+    if (!device)
+      return device.error();
+    Result<std::unique_ptr<runtime::Executable>> runnable =
+        runtime::Executable::prepare(plan, *device->backend);
+    if (!runnable)
+      return runnable.error();
+    executable->device = *std::move(device);
     executable->runnable = *std::move(runnable);
-  else if (mustRun || runnable.error().code != ErrorCode::Unsupported)
-    return runnable.error();
-  else
-    executable->refusal = runnable.error();
+    return {};
+  };
+  if (Status status = prepare(); !status) {
+    if (mustRun || !isElsewhere(status.error()))
+      return status.error();
+    executable->refusal = status.error();
+  }
+  // A GPU of this machine may have other rates than the model's row.
+  if (executable->device && executable->device->gpu)
+    executable->target = executable->device->target;
   executable->plan = std::move(plan);
   executable->pool = pool;
   return Result<std::unique_ptr<az_executable>>(std::move(executable));
@@ -50,6 +87,16 @@ runnableOf(const az_executable *executable, const char *where) {
   if (!executable->runnable)
     return executable->refusal;
   return executable->runnable.get();
+}
+
+/// A CPU runs on a pool, a GPU on a stream, and neither looks at the other.
+static runtime::Queue queueOf(const az_executable &executable, void *stream,
+                              const az_pool *pool) {
+  runtime::Queue queue;
+  queue.stream = stream;
+  if (!executable.device->gpu)
+    queue.pool = &poolFor(pool, executable);
+  return queue;
 }
 
 static Status checkTensors(const az_tensor *tensors, size_t count,
@@ -77,8 +124,8 @@ az_status az_executable_load(const void *bytes, size_t size,
         std::string_view(static_cast<const char *>(bytes), size), "plan");
     if (!plan)
       return plan.error();
-    Result<std::unique_ptr<az_executable>> made =
-        prepareExecutable(*std::move(plan), options->pool, false);
+    Result<std::unique_ptr<az_executable>> made = prepareExecutable(
+        *std::move(plan), options->device, options->pool, false);
     if (!made)
       return made.error();
     *executable = made->release();
@@ -236,7 +283,7 @@ az_status az_executable_workspace_size(const az_executable *executable,
     if (!values)
       return values.error();
     Result<int64_t> size = (*runnable)->workspaceBytes(
-        *values, {nullptr, &poolFor(pool, *executable)});
+        *values, queueOf(*executable, nullptr, pool));
     if (!size)
       return size.error();
     *bytes = static_cast<size_t>(*size);
@@ -259,14 +306,34 @@ az_status az_executable_workspace_size_for(const az_executable *executable,
             checkTensors(tensors, count, "az_executable_workspace_size_for");
         !status)
       return status;
-    Result<int64_t> size =
-        (*runnable)->workspaceBytesFor(runtime::Tensors(tensors, count),
-                                       {nullptr, &poolFor(pool, *executable)});
+    Result<int64_t> size = (*runnable)->workspaceBytesFor(
+        runtime::Tensors(tensors, count), queueOf(*executable, nullptr, pool));
     if (!size)
       return size.error();
     *bytes = static_cast<size_t>(*size);
     return {};
   });
+}
+
+/// A full struct: the caller's fields over the defaults. Structs of callers
+/// that were built when there were fewer fields are shorter.
+static Result<az_run_options> runOptionsOf(const az_run_options *given) {
+  az_run_options options{};
+  options.size = sizeof(options);
+  if (!given)
+    return options;
+  if (given->size < offsetof(az_run_options, check_pointers) ||
+      given->size > sizeof(options))
+    return invalidCall("az_executable_run", "az_run_options::size is " +
+                                                std::to_string(given->size));
+  std::memcpy(&options, given, given->size);
+  if (options.check_pointers < AZ_CHECK_DEFAULT ||
+      options.check_pointers > AZ_CHECK_OFF)
+    return makeError(ErrorCode::InvalidArgument, "option check_pointers",
+                     std::to_string(options.check_pointers) +
+                         " is not a choice",
+                     "api.option");
+  return options;
 }
 
 az_status az_executable_run(const az_executable *executable,
@@ -278,21 +345,36 @@ az_status az_executable_run(const az_executable *executable,
         runnableOf(executable, "az_executable_run");
     if (!runnable)
       return runnable.error();
-    if (options && options->size < sizeof(az_run_options))
-      return invalidCall("az_executable_run",
-                         "az_run_options::size is " +
-                             std::to_string(options->size));
-    if (options && options->stream)
+    Result<az_run_options> all = runOptionsOf(options);
+    if (!all)
+      return all.error();
+    if (all->stream && !executable->device->gpu)
       return makeError(ErrorCode::InvalidArgument, "az_executable_run",
                        "a stream is given, but the plan runs on the CPU",
                        "run.stream", "pass no stream");
     if (Status status = checkTensors(tensors, count, "az_executable_run");
         !status)
       return status;
-    runtime::Pool &pool =
-        poolFor(options ? options->pool : nullptr, *executable);
+    runtime::Queue queue = queueOf(*executable, all->stream, all->pool);
+    queue.checkPointers = all->check_pointers == AZ_CHECK_DEFAULT
+                              ? executable->checkPointers
+                              : all->check_pointers == AZ_CHECK_ON;
     return (*runnable)->run(runtime::Tensors(tensors, count), workspace,
-                            workspace_bytes, {nullptr, &pool});
+                            workspace_bytes, queue);
+  });
+}
+
+az_status az_executable_device(const az_executable *executable,
+                               az_device **device, az_error **error) {
+  return guarded("az_executable_device", error, [&]() -> Status {
+    Result<const runtime::Executable *> runnable =
+        runnableOf(executable, "az_executable_device");
+    if (!runnable)
+      return runnable.error();
+    if (!device)
+      return invalidCall("az_executable_device", "device is null");
+    *device = new az_device(*executable->device);
+    return {};
   });
 }
 

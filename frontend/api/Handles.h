@@ -14,6 +14,7 @@
 #include "ir/target/TargetDesc.h"
 #include "runtime/Executable.h"
 #include "runtime/Pool.h"
+#include "runtime/cuda/CudaDevice.h"
 
 #include <exception>
 #include <memory>
@@ -31,18 +32,29 @@ struct az_graph {
 };
 struct az_device {
   azulejo::target::TargetDesc target;
+  std::string name; ///< as it was opened: "cpu", "cuda:0", "h200"
+  /// Null for a device that is not of this machine: it can be compiled for.
+  std::shared_ptr<azulejo::runtime::Device> memory;
+  std::shared_ptr<const azulejo::runtime::Backend> backend;
+  /// The same as `memory`, if it is a GPU.
+  std::shared_ptr<azulejo::runtime::cuda::CudaDevice> gpu;
+  /// Whether it runs machine code for target.arch; else it takes PTX.
+  bool native = true;
 };
 struct az_pool {
   std::unique_ptr<azulejo::runtime::Pool> pool;
 };
 struct az_executable {
   azulejo::plan::Plan plan; ///< what save and explain show
+  /// Where it runs. Keeps the backend alive, so it stands before `runnable`.
+  std::optional<az_device> device;
   /// Null when this machine cannot run the plan; then `refusal` says why.
   std::unique_ptr<azulejo::runtime::Executable> runnable;
   azulejo::Error refusal;
   az_pool *pool = nullptr; ///< the caller's default, or null
   std::string candidates = "[]";
   bool fromCache = false;
+  bool checkPointers = false; ///< what runs do that do not say
   /// Of az_analyse only: one per launch, and the device it was asked about.
   std::vector<azulejo::api::KernelAnalysis> analysis;
   std::optional<azulejo::target::TargetDesc> target;

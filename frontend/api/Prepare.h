@@ -9,11 +9,16 @@
 
 namespace azulejo::api {
 
-/// Loads the plan's images on this machine. A plan for another kind of machine
-/// gives an executable that can be shown and saved but not run; with
-/// `mustRun`, that is an error at once.
+/// Loads the plan's images on a device, or without one (null) on one of this
+/// machine that fits. A plan for another kind of machine, or for a device that
+/// is only a name, gives an executable that can be shown and saved but not
+/// run; with `mustRun`, that is an error at once.
 Result<std::unique_ptr<az_executable>>
-prepareExecutable(plan::Plan plan, az_pool *pool, bool mustRun);
+prepareExecutable(plan::Plan plan, const az_device *device, az_pool *pool,
+                  bool mustRun);
+
+/// This machine's CPU.
+const az_device &hostDevice();
 
 /// A full struct of options: the caller's fields over the defaults.
 Result<az_compile_options> optionsOf(const az_compile_options *given,

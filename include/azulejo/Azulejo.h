@@ -17,6 +17,7 @@
 #include "azulejo/Explain.h"
 #include "azulejo/Graph.h"
 #include "azulejo/Inspect.h"
+#include "azulejo/Memory.h"
 #include "azulejo/Ops.h"
 #include "azulejo/Tensor.h"
 #include "azulejo/Trace.h"

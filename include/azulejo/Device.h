@@ -12,10 +12,11 @@
 namespace azulejo {
 inline namespace v0 {
 
-/// A device to compile for: this machine's CPU ("cpu"), or a named one, which
-/// need not be present ("cpu-avx2", "h200").
+/// A device: this machine's CPU ("cpu") or one of its GPUs ("cuda", "cuda:1"),
+/// or one to compile for, which need not be present ("cpu-avx2", "h200").
 class Device {
 public:
+  explicit Device(az_device *owned) : device(owned) {}
   /// An empty name means AZULEJO_DEVICE, else "cpu".
   static Result<Device> open(const std::string &name = {}) {
     az_device *raw = nullptr;
@@ -30,10 +31,14 @@ public:
   Result<std::string> describe() const {
     return detail::callForText(az_device_describe, handle());
   }
+  /// Waits for all work of a stream (null: the default one), and reports what
+  /// went wrong in it.
+  Status synchronize(void *stream = nullptr) const {
+    return detail::call(az_device_synchronize, handle(), stream);
+  }
   const az_device *handle() const { return device.get(); }
 
 private:
-  explicit Device(az_device *raw) : device(raw) {}
   std::unique_ptr<az_device, detail::Free<az_device_destroy>> device;
 };
 

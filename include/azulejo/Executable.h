@@ -10,7 +10,7 @@
 #define AZULEJO_EXECUTABLE_H
 
 #include "azulejo/DType.h"
-#include "azulejo/Device.h"
+#include "azulejo/Memory.h"
 
 #include <cstddef>
 #include <initializer_list>
@@ -42,11 +42,13 @@ struct Workspace {
   size_t bytes = 0;
 };
 
-/// Where a run happens: a GPU stream, or a thread pool of the CPU. The default
-/// is the executable's own pool.
+/// Where a run happens: a GPU stream (CUstream, cudaStream_t or null for the
+/// default one), or a thread pool of the CPU, by default the executable's own.
 struct Stream {
   void *handle = nullptr;
   const ThreadPool *pool = nullptr;
+  /// GPU: ask the driver about every pointer first; see az_run_options.
+  bool checkPointers = false;
 };
 
 /// A value for a symbolic dimension.
@@ -70,7 +72,9 @@ public:
   Status run(const Stream &stream, std::span<const TensorView> bindings,
              Workspace workspace) const {
     az_run_options options{sizeof(az_run_options), stream.handle,
-                           stream.pool ? stream.pool->handle() : nullptr};
+                           stream.pool ? stream.pool->handle() : nullptr,
+                           stream.checkPointers ? AZ_CHECK_ON
+                                                : AZ_CHECK_DEFAULT};
     return detail::call(az_executable_run, handle(),
                         static_cast<const az_tensor *>(bindings.data()),
                         bindings.size(), workspace.data, workspace.bytes,
@@ -80,7 +84,8 @@ public:
              Workspace workspace) const {
     return run(stream, std::span(bindings.begin(), bindings.size()), workspace);
   }
-  /// The convenient form: allocates a workspace for this one run.
+  /// The convenient form: checks pointers, allocates a workspace for this one
+  /// run, and waits until it is done.
   Status run(std::initializer_list<TensorView> bindings) const {
     return run(std::span(bindings.begin(), bindings.size()));
   }
@@ -88,10 +93,22 @@ public:
     Result<size_t> bytes = workspaceSize(bindings);
     if (!bytes)
       return bytes.error();
-    std::vector<std::byte> storage(*bytes + 64);
-    auto address = reinterpret_cast<uintptr_t>(storage.data());
-    return run(Stream{}, bindings,
-               {storage.data() + (64 - address % 64) % 64, *bytes});
+    Result<Device> place = device();
+    if (!place)
+      return place.error();
+    Result<Buffer> workspace = Buffer::create(*place, *bytes);
+    if (!workspace)
+      return workspace.error();
+    Status status = run(Stream{nullptr, nullptr, true}, bindings,
+                        {workspace->data(), *bytes});
+    return status ? place->synchronize() : status;
+  }
+
+  /// The device that it runs on.
+  Result<Device> device() const {
+    az_device *raw = nullptr;
+    Status status = detail::call(az_executable_device, handle(), &raw);
+    return status ? Result<Device>(Device(raw)) : status.error();
   }
 
   /// Bytes that a run with these dimensions needs.
@@ -154,17 +171,23 @@ public:
   Status saveTo(const std::string &path) const {
     return detail::call(az_executable_save_file, handle(), path.c_str());
   }
-  static Result<Executable> load(std::string_view bytes) {
+  /// Without a device: on the CPU, or the first GPU that the code fits.
+  static Result<Executable> load(std::string_view bytes,
+                                 const Device *device = nullptr) {
+    az_compile_options options = loadOptions(device);
     az_executable *raw = nullptr;
-    Status status = detail::call(az_executable_load,
-                                 static_cast<const void *>(bytes.data()),
-                                 bytes.size(), nullptr, &raw);
+    Status status = detail::call(
+        az_executable_load, static_cast<const void *>(bytes.data()),
+        bytes.size(), static_cast<const az_compile_options *>(&options), &raw);
     return status ? Result<Executable>(Executable(raw)) : status.error();
   }
-  static Result<Executable> loadFrom(const std::string &path) {
+  static Result<Executable> loadFrom(const std::string &path,
+                                     const Device *device = nullptr) {
+    az_compile_options options = loadOptions(device);
     az_executable *raw = nullptr;
     Status status =
-        detail::call(az_executable_load_file, path.c_str(), nullptr, &raw);
+        detail::call(az_executable_load_file, path.c_str(),
+                     static_cast<const az_compile_options *>(&options), &raw);
     return status ? Result<Executable>(Executable(raw)) : status.error();
   }
 
@@ -186,6 +209,12 @@ public:
   const az_executable *handle() const { return executable.get(); }
 
 private:
+  static az_compile_options loadOptions(const Device *device) {
+    az_compile_options options;
+    az_compile_options_init(&options, sizeof(options));
+    options.device = device ? device->handle() : nullptr;
+    return options;
+  }
   static std::vector<az_dim_value> valuesOf(const std::vector<DimValue> &dims) {
     std::vector<az_dim_value> values;
     for (const DimValue &dim : dims)

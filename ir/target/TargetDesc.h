@@ -71,6 +71,28 @@ std::span<const TargetDesc> knownTargets();
 /// Resolves "cpu" (the host), "cpu-avx2", "h200", "sm_90a", ...
 Result<TargetDesc> resolveTarget(std::string_view name);
 
+/// What a driver reports of a GPU that is there. Zero: it does not say.
+struct GpuFacts {
+  std::string label;
+  int major = 0, minor = 0; ///< compute capability
+  int64_t units = 0, smemPerBlock = 0, registersPerUnit = 0, l2Bytes = 0;
+  double memoryGBs = 0;
+};
+
+struct PresentGpu {
+  TargetDesc target;
+  /// Whether machine code for target.arch runs there. Else the generation is
+  /// not in Targets.def, and it takes the PTX of an older one, which the driver
+  /// compiles.
+  bool native = true;
+};
+
+/// The target to compile for on a GPU with these facts. One that is a row of
+/// Targets.def by its silicon is that row, so that what was compiled and tuned
+/// under the name serves the device. Errors: Unsupported for a capability that
+/// is older than every row's.
+Result<PresentGpu> targetOf(const GpuFacts &facts);
+
 /// The machine this process runs on. Features are what both the CPU and the
 /// operating system enable (CPUID and XCR0), never derived from a model name.
 const TargetDesc &hostTarget();

@@ -87,6 +87,9 @@ struct DimInfo {
   bool operator==(const DimInfo &) const = default;
 };
 
+/// Axes of a tensor, at most.
+inline constexpr size_t kMaxRank = 16;
+
 enum class BufferKind { Input, Output, Workspace };
 
 /// A tensor that launches read or write. Workspace buffers are contiguous and

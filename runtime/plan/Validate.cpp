@@ -13,7 +13,7 @@ namespace azulejo::plan {
 
 namespace {
 
-constexpr size_t kMaxRank = 16, kMaxEntries = 1 << 16, kMaxCode = 1 << 12;
+constexpr size_t kMaxEntries = 1 << 16, kMaxCode = 1 << 12;
 constexpr int64_t kMaxScratch = int64_t{1} << 30;
 
 class Validator {

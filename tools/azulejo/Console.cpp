@@ -17,8 +17,9 @@ namespace azulejo::cli {
 int exitCodeOf(const Error &error) {
   // A name that is no device, a plan for another machine, and a device that
   // code cannot be made for yet.
-  for (const char *rule : {"target.name", "compile.target", "image.kind",
-                           "image.arch", "image.features"})
+  for (const char *rule :
+       {"target.name", "target.capability", "device.name", "compile.target",
+        "run.device", "image.kind", "image.arch", "image.features"})
     if (error.rule == rule)
       return kNoDevice;
   switch (error.code) {

@@ -85,7 +85,7 @@ CompileOptions CacheFlags::options(Console &console) const {
 }
 
 void CompileFlags::declare(Options &options) {
-  options.text("--device", device, "cpu, cpu-avx2, h200, ...");
+  options.text("--device", device, "cpu, cuda, cuda:1, cpu-avx2, h200, ...");
   options.flag("--no-fusion", noFusion, "One kernel per op");
   options.flag("--strict", strict, "Refuse every fallback");
   options.flag("--deterministic", deterministic, "Bitwise equal runs");
@@ -150,10 +150,19 @@ Result<Program> loadProgram(Console &console, const std::string &path,
     return bytes.error();
   Program program;
   if (looksLikePlan(*bytes)) {
-    Result<Executable> loaded = Executable::load(*bytes);
+    std::optional<Device> wanted;
+    if (!flags.device.empty()) {
+      Result<Device> opened = Device::open(flags.device);
+      if (!opened)
+        return opened.error();
+      wanted = *std::move(opened);
+    }
+    Result<Executable> loaded =
+        Executable::load(*bytes, wanted ? &*wanted : nullptr);
     if (!loaded) {
       Error error = loaded.error();
-      error.where = "file '" + path + "'";
+      if (error.where == "plan")
+        error.where = "file '" + path + "'";
       return error;
     }
     program.executable = *std::move(loaded);

@@ -47,7 +47,8 @@ struct CompileFlags {
 /// A graph, and the file's name as errors spell it.
 Result<Graph> readGraph(const std::string &path, const CompileOptions &options);
 
-/// A program that can be run: a plan as it is, or a graph compiled.
+/// A program that can be run: a plan as it is, on --device if that is given,
+/// or a graph compiled.
 struct Program {
   std::optional<Graph> graph; ///< none for a plan
   std::optional<Executable> executable;

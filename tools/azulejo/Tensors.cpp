@@ -88,7 +88,8 @@ static Status fill(Tensor &tensor, const std::string &path, uint64_t seed,
 Result<Bindings> makeBindings(const Executable &executable,
                               const std::vector<DimValue> &dims,
                               const std::vector<std::string> &files,
-                              uint64_t seed, const Stream &stream) {
+                              uint64_t seed, const Place &place,
+                              const ThreadPool &pool) {
   Bindings bindings;
   int64_t budget = kMaxBytes;
   // Random integers are lengths, positions and indices: none may exceed the
@@ -109,17 +110,62 @@ Result<Bindings> makeBindings(const Executable &executable,
     Tensor &tensor = bindings.tensors[i];
     if (Status status = fill(tensor, (*paths)[i], seed + i, smallest); !status)
       return status.error();
+    bindings.hostViews.push_back(tensor.view());
     bindings.views.push_back(tensor.view());
+    if (!place.isGpu)
+      continue;
+    Result<Buffer> twin = Buffer::create(place.device, tensor.bytes.size());
+    if (!twin)
+      return twin.error();
+    if (Status status = twin->write(tensor.bytes.data(), tensor.bytes.size(), 0,
+                                    place.lane.handle());
+        !status)
+      return status.error();
+    bindings.views.back().data = twin->data();
+    bindings.twins.push_back(*std::move(twin));
   }
-  Result<size_t> bytes = executable.workspaceSize(dims, stream);
+  Result<size_t> bytes = executable.workspaceSize(dims, place.stream(pool));
   if (!bytes)
     return bytes.error();
   if (*bytes > static_cast<size_t>(kMaxBytes))
     return makeError(ErrorCode::ResourceLimit, "workspace",
                      "it needs more than 32 GiB", "run.memory",
                      "give smaller sizes with --dim");
-  bindings.workspace = std::make_unique<AlignedBytes>(*bytes);
+  Result<Buffer> workspace = Buffer::create(place.device, *bytes);
+  if (!workspace)
+    return workspace.error();
+  bindings.workspace = *std::move(workspace);
   return Result<Bindings>(std::move(bindings));
+}
+
+Result<Place> Place::of(const Executable &executable) {
+  Result<Device> device = executable.device();
+  if (!device)
+    return device.error();
+  Result<std::string> text = device->describe();
+  if (!text)
+    return text.error();
+  Result<Json> facts = Json::parse(*text, "device");
+  if (!facts)
+    return facts.error();
+  Result<DeviceStream> lane = DeviceStream::create(*device);
+  if (!lane)
+    return lane.error();
+  return Result<Place>(Place{*std::move(device), *std::move(lane),
+                             (*facts)["kind"].text() == "gpu"});
+}
+
+Status Bindings::fetch(const Place &place) {
+  if (Status status = place.device.synchronize(place.lane.handle()); !status)
+    return status;
+  for (size_t i = 0; i < twins.size(); ++i)
+    if (tensors[i].isOutput)
+      if (Status status =
+              twins[i].read(tensors[i].bytes.data(), tensors[i].bytes.size(), 0,
+                            place.lane.handle());
+          !status)
+        return status;
+  return {};
 }
 
 } // namespace azulejo::cli

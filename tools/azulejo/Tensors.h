@@ -2,6 +2,7 @@
 //
 // One aligned buffer per binding: inputs from files or random, outputs filled
 // with bytes that no right result has, so that an element nobody wrote shows.
+// For a GPU each has a twin in the device's memory.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -35,13 +36,29 @@ struct Tensor {
   TensorView view() const { return {bytes.data(), dtype, shape}; }
 };
 
+/// Where a program runs, and the queue for it.
+struct Place {
+  Device device;
+  DeviceStream lane;
+  bool isGpu = false;
+
+  static Result<Place> of(const Executable &executable);
+  Stream stream(const ThreadPool &pool) const {
+    return {lane.handle(), &pool, true};
+  }
+};
+
 /// What a program needs for one run.
 struct Bindings {
-  std::vector<Tensor> tensors; ///< inputs, then outputs
-  std::vector<TensorView> views;
-  std::unique_ptr<AlignedBytes> workspace;
+  std::vector<Tensor> tensors;   ///< inputs, then outputs, on the host
+  std::vector<Buffer> twins;     ///< GPU: the same on the device
+  std::vector<TensorView> views; ///< of what a run works on
+  std::vector<TensorView> hostViews;
+  std::optional<Buffer> workspace;
 
   Workspace work() const { return {workspace->data(), workspace->size()}; }
+  /// Waits for the run, and brings the outputs to the host.
+  Status fetch(const Place &place);
 };
 
 /// `files` are NAME=PATH, where the path is a .npy or .safetensors file or raw
@@ -50,7 +67,8 @@ struct Bindings {
 Result<Bindings> makeBindings(const Executable &executable,
                               const std::vector<DimValue> &dims,
                               const std::vector<std::string> &files,
-                              uint64_t seed, const Stream &stream);
+                              uint64_t seed, const Place &place,
+                              const ThreadPool &pool);
 
 /// The element bytes of a tensor in a file, once its dtype and shape have been
 /// checked (TensorFile.cpp).

@@ -30,5 +30,6 @@
 #include "azulejo/c/executable.h"
 #include "azulejo/c/graph.h"
 #include "azulejo/c/inspect.h"
+#include "azulejo/c/memory.h"
 
 #endif /* AZULEJO_C_AZULEJO_H */

@@ -17,7 +17,9 @@ extern "C" {
 /*--- Devices, thread pools -------------------------------------------------*/
 
 typedef struct az_device az_device;
-/* "cpu" is this machine; "cpu-avx2", "h200", ... compile for another one.
+/* "cpu" is this machine's, "cuda" and "cuda:1" are its GPUs. "cpu-avx2",
+ * "h200", ... compile for a machine that need not be there; what is compiled
+ * for such a name can be saved, and runs where the saved plan is loaded.
  * NULL means AZULEJO_DEVICE, else "cpu". */
 AZ_API az_status az_device_open(const char *name, az_device **device,
                                 az_error **error);
@@ -76,6 +78,8 @@ typedef struct az_compile_options {
   az_progress_fn progress;
   void *progress_user;
   az_pool *pool; /* the executable's default pool; NULL: a shared one */
+  const az_device *device; /* loading a plan only: where it will run; NULL: on
+                              the CPU, or the first GPU that its code fits */
 } az_compile_options;
 /* Writes the defaults; pass sizeof(az_compile_options). */
 AZ_API void az_compile_options_init(az_compile_options *options, size_t size);

@@ -57,8 +57,13 @@ AZ_API az_status az_executable_binding_shape(const az_executable *executable,
                                              size_t dim_count, int64_t *shape,
                                              size_t capacity, az_error **error);
 
+/* Where it runs, as a device of the caller's own: az_device_destroy it. */
+AZ_API az_status az_executable_device(const az_executable *executable,
+                                      az_device **device, az_error **error);
+
 /* A caller's tensor. Strides count elements; NULL means contiguous. The
- * innermost axis must be contiguous. Memory is the caller's. */
+ * innermost axis must be contiguous. Memory is the caller's; on a GPU, `data`
+ * is an address of the device's. */
 typedef struct az_tensor {
   size_t size; /* all elements of one array have the same size */
   void *data;
@@ -69,7 +74,8 @@ typedef struct az_tensor {
 } az_tensor;
 
 /* Bytes of workspace that a run with these dimensions needs, on `pool` (NULL:
- * the executable's pool). Workspace must be 64-byte aligned. */
+ * the executable's pool; no matter on a GPU). Workspace must be 64-byte
+ * aligned, and memory of the device that runs. */
 AZ_API az_status az_executable_workspace_size(const az_executable *executable,
                                               const az_dim_value *dims,
                                               size_t dim_count,
@@ -80,13 +86,25 @@ AZ_API az_status az_executable_workspace_size_for(
     const az_executable *executable, const az_tensor *tensors, size_t count,
     const az_pool *pool, size_t *bytes, az_error **error);
 
+enum {
+  AZ_CHECK_DEFAULT = 0, /* AZULEJO_CHECK_POINTERS when it was made, else off */
+  AZ_CHECK_ON = 1,
+  AZ_CHECK_OFF = 2
+};
 typedef struct az_run_options {
   size_t size;
-  void *stream;  /* GPU stream; NULL on a CPU */
-  az_pool *pool; /* NULL: the executable's pool */
+  void *stream;  /* GPU: a CUstream (cudaStream_t), or NULL for the default
+                    stream; NULL on a CPU */
+  az_pool *pool; /* CPU: NULL is the executable's pool */
+  /* GPU: ask the driver whether the pointers and the stream are this device's,
+   * about 0.3 us each. Without it, a wrong pointer is found by the kernel, and
+   * the device is lost to this process. */
+  int32_t check_pointers;
 } az_run_options;
 /* Runs on tensors in binding order. Allocates nothing and keeps no state, so
- * several threads may run one executable, each with its own workspace. */
+ * several threads may run one executable, each with its own workspace. On a
+ * GPU the kernels are enqueued and the call returns; it may be recorded by a
+ * stream capture, and the calling thread's current context is left as it is. */
 AZ_API az_status az_executable_run(const az_executable *executable,
                                    const az_tensor *tensors, size_t count,
                                    void *workspace, size_t workspace_bytes,

@@ -266,18 +266,44 @@ TEST(Executable, ABufferOutsideTheWorkspaceIsRefused) {
   EXPECT_EQ(ruleOf(run.on(*exe)), "plan.workspace");
 }
 
-TEST(Executable, LargeTablesMoveToTheWorkspace) {
+TEST(Executable, ManyArgumentsFitTheStackOrAreRefused) {
   plan::Plan plan = testPlan();
   plan::Arg zero;
   zero.kind = plan::Arg::Size;
-  plan.launches[0].args.resize(2000, zero);
+  plan.launches[0].args.resize(2048, zero);
   auto exe = make(plan);
   Result<int64_t> bytes = exe->workspaceBytes(std::vector<int64_t>{3}, {});
   ASSERT_TRUE(bytes);
-  EXPECT_GE(*bytes, 2000 * 8);
+  EXPECT_EQ(*bytes, 0) << "tables are no part of the workspace";
   OneRun run(3);
   ASSERT_TRUE(run.on(*exe));
   run.expectTimes(2);
+  plan.launches[0].args.resize(2049, zero);
+  Result<std::unique_ptr<Executable>> refused =
+      Executable::prepare(plan, testBackend());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().rule, "plan.size");
+}
+
+// More addresses and strides than the stack of a run holds: each is computed
+// where it is used, with the same result.
+TEST(Executable, APlanWithManyBuffersRuns) {
+  plan::Plan plan = testPlan("twice", true);
+  while (plan.buffers.size() < 5000) {
+    plan.buffers.push_back(plan.buffers[2]);
+    plan.buffers.back().offset = plan::Expr::dim(0) * plan::Expr(64);
+  }
+  plan.workspaceBytes = plan::Expr::dim(0) * plan::Expr(128);
+  // The middle buffer of the chain is the last one of all.
+  plan.launches[0].args[2].buffer = plan.launches[0].args[3].buffer = 4999;
+  plan.launches[1].args[0].buffer = plan.launches[1].args[1].buffer = 4999;
+  auto exe = make(plan);
+  OneRun run(3);
+  Status status = run.on(*exe);
+  ASSERT_TRUE(status) << status.error().str();
+  run.expectTimes(4);
+  plan.workspaceBytes = plan::Expr::dim(0) * plan::Expr(64);
+  EXPECT_EQ(ruleOf(run.on(*make(plan))), "plan.workspace");
 }
 
 TEST(Executable, ImagesThatDoNotFitAreRefused) {

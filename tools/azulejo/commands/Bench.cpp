@@ -2,8 +2,8 @@
 //
 // One process, the same buffers, programs taken in turns, so that whatever
 // disturbs the machine disturbs all of them. A sample is as many runs as make
-// 100 microseconds. Inputs stay in whatever cache they fit: it is a warm
-// measurement.
+// 100 microseconds, between two events of the device. Inputs stay in whatever
+// cache they fit: it is a warm measurement.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -26,8 +26,10 @@ double secondsSince(Clock::time_point start) {
 struct Contender {
   std::string name;
   Executable executable;
-  std::unique_ptr<AlignedBytes> workspace;
+  Buffer workspace;
   double flops = 0, bytes = 0;
+  double floorUs = 0;  ///< by the device's nominal rates
+  std::string slowest; ///< what bounds the kernel with the longest floor
   int64_t runsPerSample = 1;
   std::vector<double> samples; ///< microseconds per run
 };
@@ -54,11 +56,13 @@ public:
 
 private:
   Status addContender(const std::string &name, Executable executable,
-                      const std::vector<DimValue> &all, const Stream &stream);
-  Status measure(Console &console, const Bindings &bindings,
-                 const Stream &stream);
+                      const std::vector<DimValue> &all, const Place &place,
+                      const ThreadPool &pool);
+  Status measure(Console &console, const Bindings &bindings, const Place &place,
+                 const ThreadPool &pool);
+  Status addPeaks(Report &report, const Place &place, const ThreadPool &pool);
   Result<int> report(Console &console, const std::vector<DimValue> &all,
-                     const Json &roofs);
+                     const Place &place, const ThreadPool &pool);
 
   std::string input, versus = "none";
   std::vector<std::string> dims, inputs;
@@ -71,46 +75,76 @@ private:
 } // namespace
 
 Status Bench::addContender(const std::string &name, Executable executable,
-                           const std::vector<DimValue> &all,
-                           const Stream &stream) {
+                           const std::vector<DimValue> &all, const Place &place,
+                           const ThreadPool &pool) {
   Result<Json> facts = explained(executable, all);
   if (!facts)
     return facts.error();
-  Result<size_t> bytes = executable.workspaceSize(all, stream);
+  Result<size_t> bytes = executable.workspaceSize(all, place.stream(pool));
   if (!bytes)
     return bytes.error();
-  Contender contender{name,
-                      std::move(executable),
-                      std::make_unique<AlignedBytes>(*bytes),
-                      0,
-                      0,
-                      1,
-                      {}};
+  Result<Buffer> workspace = Buffer::create(place.device, *bytes);
+  if (!workspace)
+    return workspace.error();
+  Contender contender{
+      name, std::move(executable), *std::move(workspace), 0, 0, 0, "", 1, {}};
+  double longest = -1;
   for (const Json &kernel : (*facts)["kernels"].items()) {
     contender.flops += kernel["flops"].real();
     contender.bytes += kernel["bytes"].real();
+    double floor = kernel["floor_us"].real();
+    contender.floorUs += floor;
+    if (floor > longest) {
+      longest = floor;
+      contender.slowest = kernel["verdict"].text();
+    }
   }
   contenders.push_back(std::move(contender));
   return {};
 }
 
+/// Microseconds per run, of `count` runs back to back.
+static Result<double> timeRuns(const Contender &c, int64_t count,
+                               const Bindings &bindings, const Stream &stream,
+                               Event &from, Event &to) {
+  Status status = from.record(stream.handle);
+  for (int64_t i = 0; i < count && status; ++i)
+    status = c.executable.run(stream, bindings.views,
+                              {c.workspace.data(), c.workspace.size()});
+  if (status)
+    status = to.record(stream.handle);
+  if (status)
+    status = to.wait();
+  if (!status)
+    return status.error();
+  Result<double> us = to.elapsedSince(from);
+  if (!us)
+    return us;
+  return *us / static_cast<double>(count);
+}
+
 Status Bench::measure(Console &console, const Bindings &bindings,
-                      const Stream &stream) {
-  auto once = [&](Contender &c) {
-    return c.executable.run(stream, bindings.views,
-                            {c.workspace->data(), c.workspace->size()});
-  };
+                      const Place &place, const ThreadPool &pool) {
+  Result<Event> from = Event::create(place.device),
+                to = Event::create(place.device);
+  if (!from || !to)
+    return from ? to.error() : from.error();
+  // The first run checks its pointers, the timed ones do not.
+  Stream stream = place.stream(pool);
   for (Contender &c : contenders) {
-    int64_t runs = 0;
+    double each = 0;
     Clock::time_point start = Clock::now();
-    do {
-      if (Status status = once(c); !status)
-        return status;
-      ++runs;
-    } while (secondsSince(start) < warmup && !interrupted());
-    double each = secondsSince(start) / static_cast<double>(runs);
+    for (int64_t count = 1;
+         count == 1 || (secondsSince(start) < warmup && !interrupted());
+         count = std::min<int64_t>(2 * count, 64)) {
+      Result<double> us = timeRuns(c, count, bindings, stream, *from, *to);
+      if (!us)
+        return us.error();
+      each = *us;
+      stream.checkPointers = false;
+    }
     c.runsPerSample = std::clamp<int64_t>(
-        static_cast<int64_t>(std::ceil(1e-4 / std::max(each, 1e-9))), 1, 10000);
+        static_cast<int64_t>(std::ceil(100 / std::max(each, 1e-3))), 1, 10000);
   }
   static constexpr size_t kMinSamples = 5, kMaxSamples = 1000000;
   double budget = minTime * static_cast<double>(contenders.size());
@@ -119,12 +153,11 @@ Status Bench::measure(Console &console, const Bindings &bindings,
                          (round < kMinSamples || secondsSince(start) < budget);
        ++round) {
     for (Contender &c : contenders) {
-      Clock::time_point begin = Clock::now();
-      for (int64_t i = 0; i < c.runsPerSample; ++i)
-        if (Status status = once(c); !status)
-          return status;
-      c.samples.push_back(secondsSince(begin) * 1e6 /
-                          static_cast<double>(c.runsPerSample));
+      Result<double> us =
+          timeRuns(c, c.runsPerSample, bindings, stream, *from, *to);
+      if (!us)
+        return us.error();
+      c.samples.push_back(*us);
     }
     console.progress("bench: round " + std::to_string(round + 1));
   }
@@ -144,19 +177,55 @@ static double quantile(const std::vector<double> &sorted, double q) {
   return sorted[low] * (1 - part) + sorted[high] * part;
 }
 
+/// The rates to hold the times against: a CPU's are measured here and now, a
+/// GPU's are the vendor's.
+Status Bench::addPeaks(Report &report, const Place &place,
+                       const ThreadPool &pool) {
+  if (place.isGpu) {
+    Result<std::string> text = place.device.describe();
+    Result<Json> facts =
+        text ? Json::parse(*text, "device") : Result<Json>(text.error());
+    if (!facts)
+      return facts.error();
+    report.fact("device", (*facts)["label"].text());
+    report.fact("nominal_memory_gbs",
+                Cell::real((*facts)["memory_gbs"].real(), 0));
+    report.fact("nominal_f16_tflops",
+                Cell::real((*facts)["f16_tflops"].real(), 0));
+    return {};
+  }
+  Result<std::string> rates = measureHost(pool.workers());
+  if (!rates)
+    return rates.error();
+  Result<Json> roofs = Json::parse(*rates, "measured rates");
+  if (!roofs)
+    return roofs.error();
+  report.fact("threads", Cell::count((*roofs)["threads"].integer()));
+  report.fact("measured_memory_gbs",
+              Cell::real((*roofs)["memory_gbs"].real(), 1));
+  report.fact("measured_f32_gflops",
+              Cell::real((*roofs)["f32_tflops"].real() * 1e3, 0));
+  for (Contender &c : contenders) {
+    double computeUs = c.flops / ((*roofs)["f32_tflops"].real() * 1e6),
+           memoryUs = c.bytes / ((*roofs)["memory_gbs"].real() * 1e3);
+    c.floorUs = std::max(computeUs, memoryUs);
+    c.slowest = computeUs >= memoryUs ? "compute" : "memory";
+  }
+  return {};
+}
+
 Result<int> Bench::report(Console &console, const std::vector<DimValue> &all,
-                          const Json &roofs) {
+                          const Place &place, const ThreadPool &pool) {
   Report report;
   if (!all.empty())
     report.fact("dims", dimsText(all));
-  report.fact("threads", Cell::count(roofs["threads"].integer()));
-  report.fact("measured_memory_gbs", Cell::real(roofs["memory_gbs"].real(), 1));
-  report.fact("measured_f32_gflops",
-              Cell::real(roofs["f32_tflops"].real() * 1e3, 0));
-  Table &table = report.table("results", "",
-                              {"program", "median_us", "p5_us", "p95_us",
-                               "noise", "samples", "gflops", "gbs",
-                               "of_measured_peak", "bound", "speedup"});
+  if (Status status = addPeaks(report, place, pool); !status)
+    return status.error();
+  Table &table = report.table(
+      "results", "",
+      {"program", "median_us", "p5_us", "p95_us", "noise", "samples", "gflops",
+       "gbs", place.isGpu ? "of_nominal_peak" : "of_measured_peak", "bound",
+       "speedup"});
   double slowest = 0;
   for (Contender &c : contenders) {
     std::sort(c.samples.begin(), c.samples.end());
@@ -165,17 +234,13 @@ Result<int> Bench::report(Console &console, const std::vector<DimValue> &all,
   for (Contender &c : contenders) {
     double median = quantile(c.samples, 0.5), low = quantile(c.samples, 0.05),
            high = quantile(c.samples, 0.95);
-    double computeUs = c.flops / (roofs["f32_tflops"].real() * 1e6),
-           memoryUs = c.bytes / (roofs["memory_gbs"].real() * 1e3);
-    table.rows.push_back({c.name, Cell::time(median), Cell::time(low),
-                          Cell::time(high),
-                          Cell::share((high - low) / 2 / median),
-                          Cell::count(static_cast<int64_t>(c.samples.size())),
-                          Cell::real(c.flops / median / 1e3, 2),
-                          Cell::real(c.bytes / median / 1e3, 2),
-                          Cell::share(std::max(computeUs, memoryUs) / median),
-                          computeUs >= memoryUs ? "compute" : "memory",
-                          Cell::real(slowest / median, 2)});
+    table.rows.push_back(
+        {c.name, Cell::time(median), Cell::time(low), Cell::time(high),
+         Cell::share((high - low) / 2 / median),
+         Cell::count(static_cast<int64_t>(c.samples.size())),
+         Cell::real(c.flops / median / 1e3, 2),
+         Cell::real(c.bytes / median / 1e3, 2), Cell::share(c.floorUs / median),
+         c.slowest, Cell::real(slowest / median, 2)});
   }
   report.line("Above 100 %: the data stays in a cache, and the peak is the "
               "memory's.");
@@ -198,7 +263,9 @@ Result<int> Bench::run(Console &console) {
     return makeError(ErrorCode::InvalidArgument, "--vs unfused",
                      "a plan does not hold the graph to compile again",
                      "cli.vs", "give the .mlir file instead");
-  Stream stream{nullptr, &*pool};
+  Result<Place> place = Place::of(*program->executable);
+  if (!place)
+    return place.error();
   Result<std::vector<DimValue>> given = parseDims(dims);
   if (!given)
     return given.error();
@@ -206,13 +273,14 @@ Result<int> Bench::run(Console &console) {
       completeDims(*program->executable, *given);
   if (!all)
     return all.error();
-  Result<Bindings> bindings = makeBindings(*program->executable, *all, inputs,
-                                           static_cast<uint64_t>(seed), stream);
+  Result<Bindings> bindings =
+      makeBindings(*program->executable, *all, inputs,
+                   static_cast<uint64_t>(seed), *place, *pool);
   if (!bindings)
     return bindings.error();
   std::string name = versus == "unfused" ? "fused" : input;
-  if (Status status =
-          addContender(name, *std::move(program->executable), *all, stream);
+  if (Status status = addContender(name, *std::move(program->executable), *all,
+                                   *place, *pool);
       !status)
     return status.error();
   if (versus == "unfused") {
@@ -224,19 +292,13 @@ Result<int> Bench::run(Console &console) {
     if (!unfused)
       return unfused.error();
     if (Status status =
-            addContender("unfused", *std::move(unfused), *all, stream);
+            addContender("unfused", *std::move(unfused), *all, *place, *pool);
         !status)
       return status.error();
   }
-  if (Status status = measure(console, *bindings, stream); !status)
+  if (Status status = measure(console, *bindings, *place, *pool); !status)
     return status.error();
-  Result<std::string> rates = measureHost(pool->workers());
-  if (!rates)
-    return rates.error();
-  Result<Json> roofs = Json::parse(*rates, "measured rates");
-  if (!roofs)
-    return roofs.error();
-  return report(console, *all, *roofs);
+  return report(console, *all, *place, *pool);
 }
 
 std::unique_ptr<Verb> makeBench() { return std::make_unique<Bench>(); }

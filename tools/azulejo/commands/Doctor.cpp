@@ -43,7 +43,7 @@ public:
     checkCache();
     checkCompiler();
     checkWorker();
-    checkGpu();
+    checkGpuParts();
     az_set_log(nullptr, nullptr, AZ_LOG_WARN);
     return report(console);
   }
@@ -153,34 +153,50 @@ private:
     add("cache", Verdict::Ok, found);
   }
 
-  /// Compiles and runs a graph that is small and whose result is known.
   void checkCompiler() {
+    Result<Device> device = Device::open("cpu");
+    Status status = device ? tryKernel(*device) : Status(device.error());
+    if (!status)
+      return add("compiler", Verdict::Fail,
+                 status.error().where + ": " + status.error().message,
+                 status.error().hint);
+    add("compiler", Verdict::Ok, "a kernel was compiled, ran and was right");
+  }
+
+  /// Compiles and runs a graph that is small and whose result is known.
+  Status tryKernel(const Device &device) {
     Graph graph;
     Tensor x = graph.input("x", {4}, f32);
     graph.output("y", x + x);
-    Result<Device> device = Device::open("cpu");
-    if (!device)
-      return addError("compiler", Verdict::Fail, device.error());
     CompileOptions own = options;
     own.cache.mode = CacheMode::Off;
     own.tune = std::chrono::duration<double>(0);
-    Result<Executable> executable = compile(graph, *device, own);
+    Result<Executable> executable = compile(graph, device, own);
     if (!executable)
-      return add("compiler", Verdict::Fail,
-                 executable.error().where + ": " + executable.error().message,
-                 executable.error().hint);
+      return executable.error();
     float in[4] = {1, 2, 3, 4}, out[4] = {};
     int64_t shape[1] = {4};
-    Status status = executable->run(
-        {TensorView(in, f32, shape), TensorView(out, f32, shape)});
+    Result<Buffer> from = Buffer::create(device, sizeof(in)),
+                   to = Buffer::create(device, sizeof(out));
+    if (!from || !to)
+      return from ? to.error() : from.error();
+    Status status = from->write(in, sizeof(in));
+    if (status)
+      status = to->fill(0);
+    if (status)
+      status = executable->run({TensorView(from->data(), f32, shape),
+                                TensorView(to->data(), f32, shape)});
+    if (status)
+      status = to->read(out, sizeof(out));
     if (!status)
-      return addError("compiler", Verdict::Fail, status.error());
+      return status;
     for (int i = 0; i < 4; ++i)
       if (out[i] != 2 * in[i])
-        return add("compiler", Verdict::Fail,
-                   "a kernel that doubles gave a wrong result",
-                   "report it with the output of 'azulejo devices'");
-    add("compiler", Verdict::Ok, "a kernel was compiled, ran and was right");
+        return makeError(ErrorCode::Internal, device.name(),
+                         "a kernel that doubles gave a wrong result",
+                         "doctor.kernel",
+                         "report it with the output of 'azulejo devices'");
+    return {};
   }
 
   void checkWorker() {
@@ -213,20 +229,57 @@ private:
     return slash == std::string::npos ? "." : path.substr(0, slash);
   }
 
-  void checkGpu() {
-    if (void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
-      dlclose(driver);
-      add("nvidia driver", Verdict::Ok, "libcuda.so.1");
-    } else {
-      add("nvidia driver", Verdict::Warn, "libcuda.so.1 is not found",
-          "only GPUs need it: install NVIDIA's driver");
-    }
+  void checkGpuParts() {
+    checkDriver();
     std::string ptxas = findProgram("ptxas");
     if (ptxas.empty())
       add("ptxas", Verdict::Warn, "it is not in PATH",
           "only GPUs want it, and the driver can take its place");
     else
       add("ptxas", Verdict::Ok, ptxas);
+  }
+
+  /// A machine without a GPU is well, unless a GPU is its default device.
+  void checkDriver() {
+    const char *wanted = std::getenv("AZULEJO_DEVICE");
+    bool must = wanted && std::string(wanted).rfind("cuda", 0) == 0;
+    Result<Device> first = Device::open("cuda");
+    if (!first)
+      return addError("nvidia driver", must ? Verdict::Fail : Verdict::Warn,
+                      first.error());
+    Result<std::string> text = devices();
+    Result<Json> rows =
+        text ? Json::parse(*text, "devices") : Result<Json>(text.error());
+    if (!rows)
+      return addError("nvidia driver", Verdict::Fail, rows.error());
+    bool known = false;
+    for (const Json &row : rows->items()) {
+      if (row["kind"].text() != "gpu" || !row["present"].truth())
+        continue;
+      if (!known)
+        add("nvidia driver", Verdict::Ok,
+            fmt::format("CUDA {}, {}", row["driver"].text(),
+                        row["driver_library"].text()));
+      known = true;
+      checkGpu(row);
+    }
+  }
+
+  void checkGpu(const Json &row) {
+    const std::string &name = row["name"].text();
+    std::string found = fmt::format(
+        "{}, capability {}, {:.0f} GB, code for {}{}", row["label"].text(),
+        row["capability"].text(), row["memory_bytes"].real() / 1e9,
+        row["arch"].text(),
+        row["native_code"].truth()
+            ? ""
+            : " through the driver's compiler, as its generation is newer");
+    Result<Device> device = Device::open(name);
+    Status status = device ? tryKernel(*device) : Status(device.error());
+    if (!status)
+      return add(name, Verdict::Fail, found + ": " + status.error().message,
+                 status.error().hint);
+    add(name, Verdict::Ok, found + "; a kernel ran and was right");
   }
 
   static std::string findProgram(const std::string &name) {

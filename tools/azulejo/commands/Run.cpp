@@ -34,7 +34,9 @@ public:
       return makeError(ErrorCode::InvalidArgument, "--check",
                        "a plan does not hold the graph to check against",
                        "cli.check", "give the .mlir file instead");
-    Stream stream{nullptr, &*pool};
+    Result<Place> place = Place::of(*program->executable);
+    if (!place)
+      return place.error();
     Result<std::vector<DimValue>> given = parseDims(dims);
     if (!given)
       return given.error();
@@ -44,12 +46,14 @@ public:
       return all.error();
     Result<Bindings> bindings =
         makeBindings(*program->executable, *all, inputs,
-                     static_cast<uint64_t>(seed), stream);
+                     static_cast<uint64_t>(seed), *place, *pool);
     if (!bindings)
       return bindings.error();
-    if (Status status =
-            program->executable->run(stream, bindings->views, bindings->work());
+    if (Status status = program->executable->run(
+            place->stream(*pool), bindings->views, bindings->work());
         !status)
+      return status.error();
+    if (Status status = bindings->fetch(*place); !status)
       return status.error();
     if (Status status = save(console, *bindings); !status)
       return status.error();
@@ -93,7 +97,7 @@ private:
     bool pass = true;
     if (check) {
       Result<std::string> text =
-          checkAgainstReference(*program.graph, all, bindings.views);
+          checkAgainstReference(*program.graph, all, bindings.hostViews);
       if (!text)
         return text.error();
       Result<Json> result = Json::parse(*text, "check");

@@ -127,6 +127,82 @@ TEST(SiliconKey, IgnoresNamesAndMeasuredRates) {
   EXPECT_EQ(desc.siliconKey(), key);
 }
 
+GpuFacts h200Facts() {
+  return {"NVIDIA H200", 9, 0, 132, 227 << 10, 65536, 60 << 20, 4916.7};
+}
+
+TEST(PresentGpu, AKnownModelIsItsRow) {
+  Result<PresentGpu> gpu = targetOf(h200Facts());
+  ASSERT_TRUE(gpu);
+  Result<TargetDesc> row = resolveTarget("h200");
+  EXPECT_EQ(gpu->target.name, "h200");
+  EXPECT_EQ(gpu->target.siliconKey(), row->siliconKey());
+  EXPECT_EQ(gpu->target.memoryGBs, row->memoryGBs);
+  EXPECT_TRUE(gpu->native);
+  // A driver that does not say the clock of its memory.
+  GpuFacts facts = h200Facts();
+  facts.memoryGBs = 0;
+  EXPECT_EQ(targetOf(facts)->target.siliconKey(), row->siliconKey());
+}
+
+TEST(PresentGpu, AnotherModelHasItsOwnFacts) {
+  GpuFacts facts = h200Facts();
+  facts.label = "NVIDIA H200 MIG 1g.18gb";
+  facts.units = 16;
+  facts.l2Bytes = 8 << 20;
+  facts.memoryGBs = 600;
+  Result<PresentGpu> gpu = targetOf(facts);
+  ASSERT_TRUE(gpu);
+  EXPECT_EQ(gpu->target.name, "sm_90a");
+  EXPECT_EQ(gpu->target.label, facts.label);
+  EXPECT_EQ(gpu->target.units, 16);
+  EXPECT_EQ(gpu->target.l2Bytes, 8 << 20);
+  EXPECT_EQ(gpu->target.memoryGBs, 600);
+  EXPECT_NEAR(gpu->target.f16Tflops, 989.4 * 16 / 132, 0.1);
+  EXPECT_TRUE(gpu->target.hasWgmma);
+  EXPECT_TRUE(gpu->native);
+  EXPECT_NE(gpu->target.siliconKey(), resolveTarget("h200")->siliconKey());
+  EXPECT_TRUE(resolveTarget(gpu->target.name)) << "others can resolve it";
+}
+
+TEST(PresentGpu, OtherGenerationsTakeTheNearestCodeThatRuns) {
+  struct {
+    int major, minor;
+    const char *arch; ///< null: refused
+    bool native;
+  } const rows[] = {
+      {8, 0, "sm_80", true},   {8, 6, "sm_86", true},
+      {8, 7, "sm_86", true},   {8, 9, "sm_89", true},
+      {9, 0, "sm_90a", true},  {10, 0, "sm_100a", true},
+      {10, 3, "sm_89", false}, {12, 0, "sm_120a", true},
+      {12, 1, "sm_89", false}, {30, 0, "sm_89", false},
+      {7, 5, nullptr, false},
+  };
+  for (const auto &row : rows) {
+    GpuFacts facts = h200Facts();
+    facts.major = row.major;
+    facts.minor = row.minor;
+    Result<PresentGpu> gpu = targetOf(facts);
+    ASSERT_EQ(gpu.ok(), row.arch != nullptr) << row.major << "." << row.minor;
+    if (!gpu) {
+      EXPECT_EQ(gpu.error().code, ErrorCode::Unsupported);
+      EXPECT_EQ(gpu.error().rule, "target.capability");
+      continue;
+    }
+    EXPECT_EQ(gpu->target.arch, row.arch) << row.major << "." << row.minor;
+    EXPECT_EQ(gpu->native, row.native) << row.major << "." << row.minor;
+  }
+}
+
+TEST(PresentGpu, LimitsAreTheSmallerOfCodeAndDevice) {
+  GpuFacts facts = h200Facts();
+  facts.major = 10;
+  facts.minor = 3;
+  EXPECT_EQ(targetOf(facts)->target.smemPerBlock, 99 << 10);
+  facts.smemPerBlock = 64 << 10;
+  EXPECT_EQ(targetOf(facts)->target.smemPerBlock, 64 << 10);
+}
+
 TEST(Host, IsWhatCpuResolvesTo) {
   const TargetDesc &host = hostTarget();
   EXPECT_EQ(&host, &hostTarget());
