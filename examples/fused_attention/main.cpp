@@ -8,12 +8,12 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "../measure/Arguments.h"
 #include "../measure/Program.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 
 using azulejo::Dim;
@@ -209,8 +209,8 @@ constexpr Case quickCases[] = {
     {"Llama GQA S65 causal", 1, 32, 8, 65, 128, true},
 };
 
-Status run(bool quick) {
-  Result<azulejo::Device> device = azulejo::Device::open();
+Status run(bool quick, const std::string &deviceName) {
+  Result<azulejo::Device> device = azulejo::Device::open(deviceName);
   if (!device)
     return device.error();
   std::printf("attention in f32 on %s; every result is checked\n\n",
@@ -233,12 +233,11 @@ Status run(bool quick) {
 } // namespace
 
 int main(int argc, char **argv) {
-  bool quick = argc == 2 && std::strcmp(argv[1], "--quick") == 0;
-  if (argc > 1 && !quick) {
-    std::fprintf(stderr, "usage: example_fused_attention [--quick]\n");
+  std::optional<measure::Arguments> arguments =
+      measure::readArguments(argc, argv, "example_fused_attention");
+  if (!arguments)
     return 2;
-  }
-  if (Status status = run(quick); !status) {
+  if (Status status = run(arguments->quick, arguments->device); !status) {
     std::fprintf(stderr, "%s\n", status.error().str().c_str());
     return 1;
   }

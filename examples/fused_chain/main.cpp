@@ -8,11 +8,11 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "../measure/Arguments.h"
 #include "../measure/Program.h"
 
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 
 using azulejo::DType;
 using azulejo::ErrorCode;
@@ -139,8 +139,8 @@ void explainInWords(const Data &data, const Cost &unfused, const Cost &fused) {
       unfused.milliseconds / fused.milliseconds);
 }
 
-Status run(bool quick) {
-  Result<azulejo::Device> device = azulejo::Device::open();
+Status run(bool quick, const std::string &deviceName) {
+  Result<azulejo::Device> device = azulejo::Device::open(deviceName);
   if (!device)
     return device.error();
   Data data(quick ? 37 : 16384, quick ? 100 : 4096);
@@ -165,12 +165,11 @@ Status run(bool quick) {
 } // namespace
 
 int main(int argc, char **argv) {
-  bool quick = argc == 2 && std::strcmp(argv[1], "--quick") == 0;
-  if (argc > 1 && !quick) {
-    std::fprintf(stderr, "usage: example_fused_chain [--quick]\n");
+  std::optional<measure::Arguments> arguments =
+      measure::readArguments(argc, argv, "example_fused_chain");
+  if (!arguments)
     return 2;
-  }
-  if (Status status = run(quick); !status) {
+  if (Status status = run(arguments->quick, arguments->device); !status) {
     std::fprintf(stderr, "%s\n", status.error().str().c_str());
     return 1;
   }

@@ -5,16 +5,19 @@
 #include "Program.h"
 
 #include "../json/Json.h"
+#include "DeviceTensors.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <utility>
 
 namespace measure {
 
+using azulejo::Buffer;
 using azulejo::ErrorCode;
+using azulejo::Event;
 using azulejo::makeError;
 using azulejo::Result;
 using azulejo::Status;
@@ -43,6 +46,10 @@ std::string bytesText(double bytes) {
   std::snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", bytes,
                 units[unit]);
   return text;
+}
+
+std::string bytesText(const std::optional<double> &bytes) {
+  return bytes ? bytesText(*bytes) : "-";
 }
 
 Result<Traffic> readTraffic(const std::string &explainJson) {
@@ -80,11 +87,63 @@ Result<Program> Program::compile(const azulejo::Graph &graph,
       azulejo::compile(graph, device, options);
   if (!program)
     return program.error();
-  return Program(*std::move(program));
+  return Program(*std::move(program), device);
+}
+
+/// Brings back what the program wrote.
+static Status download(const azulejo::Executable &program,
+                       const DeviceTensors &tensors) {
+  for (size_t i = 0; i < program.bindingCount(); ++i) {
+    Result<azulejo::BindingInfo> info = program.binding(i);
+    if (!info)
+      return info.error();
+    if (!info->isOutput)
+      continue;
+    if (Status status = tensors.download(i); !status)
+      return status;
+  }
+  return {};
 }
 
 Status Program::run(const std::vector<azulejo::TensorView> &bindings) const {
-  return program.run(bindings);
+  Result<DeviceTensors> tensors = DeviceTensors::create(*device, bindings);
+  if (!tensors)
+    return tensors.error();
+  if (Status status = program.run(tensors->views()); !status)
+    return status;
+  return download(program, *tensors);
+}
+
+/// Workspace for the bindings, unless the machine is plainly too small for it.
+static Result<Buffer> makeWorkspace(const azulejo::Device &device, size_t bytes,
+                                    bool host) {
+  double available = host ? availableMemory() : 0;
+  if (available > 0 && double(bytes) > 0.8 * available)
+    return makeError(ErrorCode::OutOfMemory, "workspace",
+                     bytesText(double(bytes)) + " are needed, " +
+                         bytesText(available) + " are free",
+                     "memory", "use a machine with more memory");
+  return Buffer::create(device, bytes);
+}
+
+/// Milliseconds of one run, by the device's clock.
+static Result<double> timed(const azulejo::Device &device,
+                            const std::function<Status()> &runOnce) {
+  Result<Event> start = Event::create(device), end = Event::create(device);
+  if (!start || !end)
+    return start ? end.error() : start.error();
+  Status status = start->record(nullptr);
+  if (status)
+    status = runOnce();
+  if (status)
+    status = end->record(nullptr);
+  if (status)
+    status = end->wait();
+  if (!status)
+    return status.error();
+  Result<double> microseconds = end->elapsedSince(*start);
+  return microseconds ? Result<double>(*microseconds / 1000)
+                      : microseconds.error();
 }
 
 Result<Cost> Program::measure(const std::vector<azulejo::TensorView> &bindings,
@@ -98,45 +157,46 @@ Result<Cost> Program::measure(const std::vector<azulejo::TensorView> &bindings,
   if (!traffic)
     return traffic.error();
   cost.traffic = *traffic;
-  Result<size_t> bytes = program.workspaceSize(bindings);
+  Result<DeviceTensors> tensors = DeviceTensors::create(*device, bindings);
+  if (!tensors)
+    return tensors.error();
+  Result<size_t> bytes = program.workspaceSize(tensors->views());
   if (!bytes)
     return bytes.error();
   cost.workspaceBytes = double(*bytes);
 
-  double available = availableMemory();
-  if (available > 0 && cost.workspaceBytes > 0.8 * available)
-    return makeError(ErrorCode::OutOfMemory, "workspace",
-                     bytesText(cost.workspaceBytes) + " are needed, " +
-                         bytesText(available) + " are free",
-                     "memory", "use a machine with more memory");
-  // The workspace is fresh, so every page of it that the run touches shows up
-  // as growth. Writing 5 resets the peak to what is resident now.
-  AlignedBytes workspace(*bytes);
-  if (!workspace.data())
-    return makeError(ErrorCode::OutOfMemory, "workspace",
-                     "cannot allocate " + bytesText(cost.workspaceBytes));
+  // The workspace is fresh, so on a CPU every page of it that the run touches
+  // shows up as growth. Writing 5 resets the peak to what is resident now.
+  bool host = device->name().starts_with("cpu");
+  Result<Buffer> workspace = makeWorkspace(*device, *bytes, host);
+  if (!workspace)
+    return workspace.error();
   std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
   double before = procBytes("/proc/self/status", "VmRSS:");
-  auto runOnce = [&] {
-    return program.run(azulejo::Stream{}, bindings, {workspace.data(), *bytes});
+  auto runOnce = [&]() -> Status {
+    return program.run(azulejo::Stream{}, tensors->views(),
+                       {workspace->data(), *bytes});
   };
   if (Status status = runOnce(); !status)
     return status.error();
-  double peak = procBytes("/proc/self/status", "VmHWM:");
-  cost.residentGrowth = std::max(0.0, peak - before);
+  if (Status status = device->synchronize(); !status)
+    return status.error();
+  if (host)
+    cost.residentGrowth =
+        std::max(0.0, procBytes("/proc/self/status", "VmHWM:") - before);
 
   std::vector<double> times;
   for (int i = 0; i < std::max(1, repeats); ++i) {
-    auto start = std::chrono::steady_clock::now();
-    if (Status status = runOnce(); !status)
-      return status.error();
-    std::chrono::duration<double, std::milli> passed =
-        std::chrono::steady_clock::now() - start;
-    times.push_back(passed.count());
+    Result<double> milliseconds = timed(*device, runOnce);
+    if (!milliseconds)
+      return milliseconds.error();
+    times.push_back(*milliseconds);
   }
   std::nth_element(times.begin(), times.begin() + times.size() / 2,
                    times.end());
   cost.milliseconds = times[times.size() / 2];
+  if (Status status = download(program, *tensors); !status)
+    return status.error();
   return cost;
 }
 

@@ -1,7 +1,8 @@
 //===- Program.h - an executable, run and measured --------------*- C++ -*-===//
 //
-// Runs a compiled graph and says what the run cost: time, the memory it
-// touched, and the traffic that explain reports for it.
+// Runs a compiled graph on host tensors, which it copies to the device and
+// back, and says what the run itself cost: time, the memory it touched, and the
+// traffic that explain reports for it.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -12,6 +13,7 @@
 
 #include "azulejo/Azulejo.h"
 
+#include <optional>
 #include <string>
 
 namespace measure {
@@ -29,27 +31,31 @@ struct Traffic {
 struct Cost {
   double milliseconds = 0;   ///< median of the timed runs
   double workspaceBytes = 0; ///< what the plan asks for
-  double residentGrowth = 0; ///< bytes by which a run grew the process
+  /// Bytes by which a run grew the process; of a CPU only.
+  std::optional<double> residentGrowth;
   Traffic traffic;
 };
 
 class Program {
 public:
+  /// The device must outlive the program.
   static azulejo::Result<Program> compile(const azulejo::Graph &graph,
                                           const azulejo::Device &device,
                                           bool allowFusion);
 
-  /// One run, checked for its status only.
+  /// One run on the bindings' values; the outputs receive theirs.
   azulejo::Status run(const std::vector<azulejo::TensorView> &bindings) const;
-  /// One run that measures memory, then `repeats` timed ones. `dims` are the
-  /// sizes for which explain counts bytes.
+  /// One run that measures memory, then `repeats` ones timed by the device,
+  /// copies apart. `dims` are the sizes for which explain counts bytes.
   azulejo::Result<Cost>
   measure(const std::vector<azulejo::TensorView> &bindings,
           const std::vector<azulejo::DimValue> &dims, int repeats) const;
 
 private:
-  explicit Program(azulejo::Executable program) : program(std::move(program)) {}
+  Program(azulejo::Executable program, const azulejo::Device &device)
+      : program(std::move(program)), device(&device) {}
   azulejo::Executable program;
+  const azulejo::Device *device;
 };
 
 /// Reads the totals from explain's JSON.
@@ -60,6 +66,8 @@ double availableMemory();
 
 /// "12.3 MB": decimal units, as bandwidths are given.
 std::string bytesText(double bytes);
+/// The same, or "-".
+std::string bytesText(const std::optional<double> &bytes);
 
 } // namespace measure
 

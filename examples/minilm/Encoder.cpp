@@ -154,7 +154,14 @@ Result<Encoder> Encoder::compile(const Config &config, const Weights &weights,
       azulejo::compile(graph, device, options);
   if (!program)
     return program.error();
-  return Encoder(config, weights, *std::move(program));
+  std::vector<azulejo::TensorView> views;
+  for (const Weights::Entry &entry : weights.entries())
+    views.emplace_back(entry.data, entry.dtype, entry.spec.shape);
+  Result<measure::DeviceTensors> copies =
+      measure::DeviceTensors::create(device, std::move(views));
+  if (!copies)
+    return copies.error();
+  return Encoder(config, *std::move(copies), *std::move(program));
 }
 
 Result<std::vector<float>> Encoder::embed(const TokenBatch &batch) {
@@ -188,25 +195,34 @@ Status Encoder::embedRows(const TokenBatch &batch, int64_t first, int64_t rows,
   const int64_t idShape[] = {rows, batch.columns}, lengthShape[] = {rows},
                 resultShape[] = {rows, config.hidden};
   std::vector<int32_t> types(static_cast<size_t>(rows * batch.columns), 0);
-  std::vector<azulejo::TensorView> bindings;
-  bindings.emplace_back(batch.ids.data() + first * batch.columns, DType::I32,
-                        idShape);
-  bindings.emplace_back(types.data(), DType::I32, idShape);
-  bindings.emplace_back(batch.lengths.data() + first, DType::I32, lengthShape);
-  for (const Weights::Entry &entry : weights->entries())
-    bindings.emplace_back(entry.data, entry.dtype, entry.spec.shape);
-  bindings.emplace_back(into, DType::F32, resultShape);
-
-  constexpr size_t alignment = 64;
+  Result<azulejo::Device> device = program.device();
+  if (!device)
+    return device.error();
+  Result<measure::DeviceTensors> own = measure::DeviceTensors::create(
+      *device, {{batch.ids.data() + first * batch.columns, DType::I32, idShape},
+                {types.data(), DType::I32, idShape},
+                {batch.lengths.data() + first, DType::I32, lengthShape},
+                {into, DType::F32, resultShape}});
+  if (!own)
+    return own.error();
+  // Three inputs, then the weights, then the result.
+  std::vector<azulejo::TensorView> bindings = weights.views();
+  bindings.insert(bindings.begin(), own->views().begin(),
+                  own->views().begin() + 3);
+  bindings.push_back(own->views()[3]);
   Result<size_t> needed = program.workspaceSize(bindings);
   if (!needed)
     return needed.error();
-  if (workspace.size() < *needed + alignment)
-    workspace.resize(*needed + alignment);
-  void *aligned = workspace.data();
-  size_t space = workspace.size();
-  std::align(alignment, *needed, aligned, space);
-  return program.run({}, bindings, {aligned, *needed});
+  if (!workspace || workspace->size() < *needed) {
+    Result<azulejo::Buffer> larger = azulejo::Buffer::create(*device, *needed);
+    if (!larger)
+      return larger.error();
+    workspace = *std::move(larger);
+  }
+  if (Status status = program.run({}, bindings, {workspace->data(), *needed});
+      !status)
+    return status;
+  return own->download(3);
 }
 
 } // namespace minilm

@@ -20,7 +20,11 @@
 #include "Weights.h"
 #include "WordPiece.h"
 
+#include "../measure/DeviceTensors.h"
+
 #include "azulejo/Azulejo.h"
+
+#include <optional>
 
 namespace minilm {
 
@@ -32,8 +36,8 @@ azulejo::Graph buildGraph(const Config &config, azulejo::DType dtype);
 
 class Encoder {
 public:
-  /// Compiles for a device. The weights (and the file that they may view) must
-  /// outlive the encoder.
+  /// Compiles for a device and copies the weights there. The weights (and
+  /// the file that they may view) must outlive the encoder.
   static azulejo::Result<Encoder>
   compile(const Config &config, const Weights &weights, azulejo::DType dtype,
           const azulejo::Device &device,
@@ -45,16 +49,17 @@ public:
   const azulejo::Executable &executable() const { return program; }
 
 private:
-  Encoder(const Config &config, const Weights &weights,
+  Encoder(const Config &config, measure::DeviceTensors weights,
           azulejo::Executable program)
-      : config(config), weights(&weights), program(std::move(program)) {}
+      : config(config), weights(std::move(weights)),
+        program(std::move(program)) {}
   azulejo::Status embedRows(const TokenBatch &batch, int64_t first,
                             int64_t rows, float *into);
 
   Config config;
-  const Weights *weights;
+  measure::DeviceTensors weights;
   azulejo::Executable program;
-  std::vector<std::byte> workspace; // kept between runs, grows as needed
+  std::optional<azulejo::Buffer> workspace; // kept, grows as needed
 };
 
 } // namespace minilm
