@@ -171,6 +171,7 @@ Status Subject::runOn(std::span<const az_tensor> tensors, int threads) const {
   options.size = sizeof options;
   options.stream = device->stream();
   options.pool = host.pool;
+  options.check_pointers = AZ_CHECK_ON;
   if (Status status = call([&](az_error **error) {
         return az_executable_run(executable.get(), tensors.data(),
                                  tensors.size(), workspace.address() + before,

@@ -142,4 +142,6 @@ TEST(RandomGraph, AgreesWithTheOracle) {
   if (count >= 100) {
     EXPECT_GE(campaign.attention * 10, count * 3);
   }
+  if (!campaign.complete)
+    GTEST_SKIP() << "no graph could be run in every way";
 }
