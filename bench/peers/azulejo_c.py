@@ -36,7 +36,8 @@ class CompileOptions(c.Structure):
                 ("cache_path_ro", c.c_char_p), ("worker_path", c.c_char_p),
                 ("compiler_path", c.c_char_p), ("log", c.c_void_p),
                 ("log_user", c.c_void_p), ("progress", c.c_void_p),
-                ("progress_user", c.c_void_p), ("pool", c.c_void_p)]
+                ("progress_user", c.c_void_p), ("pool", c.c_void_p),
+                ("device", c.c_void_p)]
 
 
 class TensorStruct(c.Structure):
@@ -48,7 +49,7 @@ class TensorStruct(c.Structure):
 
 class RunOptions(c.Structure):
     _fields_ = [("size", c.c_size_t), ("stream", c.c_void_p),
-                ("pool", c.c_void_p)]
+                ("pool", c.c_void_p), ("check_pointers", c.c_int32)]
 
 
 class BindingInfo(c.Structure):
@@ -104,7 +105,8 @@ class Library:
         self.c.az_string_data.restype = c.c_void_p
         self.c.az_string_size.restype = c.c_size_t
         self.c.az_executable_binding_count.restype = c.c_size_t
-        for name in ("az_error_destroy", "az_string_destroy",
+        self.c.az_buffer_data.restype = c.c_void_p
+        for name in ("az_error_destroy", "az_buffer_destroy", "az_string_destroy",
                      "az_graph_destroy", "az_device_destroy",
                      "az_executable_destroy"):
             getattr(self.c, name).restype = None
@@ -132,6 +134,13 @@ class Library:
                            self.c.az_string_size(made))
         self.c.az_string_destroy(made)
         return text
+
+    def random(self, tensor, seed, int_max=1):
+        """Fills host memory: floats from [-1, 1)."""
+        array, keep = _tensors([tensor])
+        self.call("az_tensor_random", array, c.c_uint64(seed),
+                  c.c_int64(int_max))
+        del keep
 
     def version(self):
         return self.c.az_version().decode()
@@ -187,6 +196,32 @@ class Device(_Owned):
 
     def describe(self):
         return self.library.text("az_device_describe", self.handle)
+
+    def synchronize(self, stream=None):
+        self.library.call("az_device_synchronize", self.handle,
+                          c.c_void_p(stream))
+
+
+class Buffer(_Owned):
+    """Memory of a device, for programs that have no other way to get it."""
+    destroy = "az_buffer_destroy"
+
+    def __init__(self, library, device, size):
+        super().__init__(library, c.c_void_p())
+        library.call("az_buffer_create", device.handle, c.c_size_t(size),
+                     c.byref(self.handle))
+
+    def address(self):
+        return self.library.c.az_buffer_data(self.handle)
+
+    def write(self, host):
+        """From a ctypes array, done on return."""
+        self.library.call("az_buffer_write", self.handle, c.c_size_t(0), host,
+                          c.c_size_t(c.sizeof(host)), None)
+
+    def read(self, host):
+        self.library.call("az_buffer_read", self.handle, c.c_size_t(0), host,
+                          c.c_size_t(c.sizeof(host)), None)
 
 
 class Graph(_Owned):

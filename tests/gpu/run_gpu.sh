@@ -4,8 +4,8 @@
 #
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
-#     --only LIST     of: info rows tests graphs sanitizer examples peers
-#                     (default: all of them but sanitizer)
+#     --only LIST     of: info rows tests graphs sanitizer traffic examples
+#                     minilm peers (default: all but sanitizer and minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter)
@@ -13,13 +13,15 @@
 #     --seconds N     for the benchmarks against torch (default 150)
 #     --cases REGEX   of those benchmarks, only these
 #     --peers-args S  further arguments of bench/peers/run.py
+#     --minilm DIR    folder of all-MiniLM-L6-v2, for `minilm`
 #
 # Results: <out>/*.jsonl, one JSON object per line; <out>/logs/ has the rest.
 # Ends with 1 if anything failed, timed out, or had nothing to run on.
 set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
-out=${OUT:-out} only="info rows tests graphs examples peers"
+out=${OUT:-out} minilm=""
+only="info rows tests graphs traffic examples peers"
 graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
@@ -33,8 +35,9 @@ while (($#)); do
   --jobs) jobs=${2:?} ;;
   --seconds) seconds=${2:?} ;;
   --cases) cases=${2:?} ;;
+  --minilm) minilm=${2:?} ;;
   --peers-args) read -r -a extra <<<"$2" ;;
-  *) sed -n '2,20s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  *) sed -n '2,21s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
   shift 2
 done
@@ -119,6 +122,16 @@ for part in $only; do
   sanitizer)
     for tool in memcheck racecheck; do
       step "$tool" 240 bash -c "sanitizer $tool"
+    done
+    ;;
+  traffic)
+    step traffic 240 "$python" "$here/traffic.py" --out "$out/traffic.jsonl"
+    ;;
+  minilm)
+    for dtype in f32 bf16; do
+      step "minilm_$dtype" 120 "$here/bin/example_minilm" --model "$minilm" \
+        --dtype "$dtype" --device cuda \
+        --expected "$here/minilm/expected.safetensors"
     done
     ;;
   examples)

@@ -28,6 +28,11 @@ def main(folder):
         best = max(launches, key=lambda r: r["gbs"])
         print(f"\nrow kernels: {len(launches)} cases, {len(wrong)} wrong, best "
               f"{best['gbs']:.0f} GB/s ({best['case']})")
+    traffic = rows(folder, "traffic.jsonl")
+    for row in traffic:
+        print(f"traffic of {row['case']:<32} " + (
+            row.get("error") or f"{row['ratio']:.3f} of what explain says")
+            [:100] + ("" if row["verified"] else "  WRONG"))
     for name in ("tests.jsonl", "graphs.jsonl"):
         found = rows(folder, name)
         for row in found:
