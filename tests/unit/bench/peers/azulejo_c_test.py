@@ -116,6 +116,21 @@ class CapiTest(unittest.TestCase):
         score = 0.5 * sum(a * b for a, b in zip(q[:4], k[:4]))
         self.close([lse[0]], [score])
 
+    def test_buffers_of_the_device(self):
+        g = self.az.graph()
+        g.output("y", g.op("abs", [g.input("x", az.F32, [500])]))
+        exe = self.az.compile(g, self.cpu)
+        x, y = floats([0] * 500), floats([0] * 500)
+        self.az.random(tensor(x, [500]), 7)
+        self.assertTrue(min(x) < -0.5 < 0.5 < max(x))
+        buffers = [az.Buffer(self.az, self.cpu, 2000) for _ in range(2)]
+        buffers[0].write((ctypes.c_float * 500).from_buffer(x))
+        self.run_on(exe, [az.Tensor(b.address(), az.F32, [500])
+                          for b in buffers])
+        self.cpu.synchronize()
+        buffers[1].read((ctypes.c_float * 500).from_buffer(y))
+        self.close(y, [abs(v) for v in x])
+
     def test_an_error_has_all_its_parts(self):
         g = self.az.graph()
         x = g.input("x", az.F32, [2, 6])
