@@ -1,7 +1,9 @@
 //===- CudaDriver.h - as much of the CUDA driver as tests need --*- C++ -*-===//
 //
-// libcuda.so.1 by dlopen, so that a test program starts on any machine and can
-// say why it does nothing there.
+// The driver's calls as they are, without the runtime's devices and backends
+// above them, so that a mistake there cannot hide itself here. Declarations and
+// loader are runtime/cuda's: a test program starts on any machine and can say
+// why it does nothing there.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -51,11 +53,12 @@ private:
   CudaDriver() = default;
   Status check(int code, const std::string &what);
 
-  struct Api;
-  std::unique_ptr<Api> api;
+  struct Opened;
+  std::unique_ptr<Opened> api;
   std::vector<void *> modules;
   std::string name;
   int device = 0, major = 0, minor = 0;
+  bool retained = false;
 };
 
 } // namespace azulejo::gputest

@@ -22,4 +22,10 @@ for tool in ("azulejo-opt", "azulejo", "azulejo-graph-text"):
     if os.access(os.path.join(config.azulejo_tools, tool), os.X_OK):
         config.available_features.add("tool-" + tool)
 
+# A CUDA driver that is none, for tests of what the command does with one.
+mock_cuda = os.path.join(config.azulejo_binary, "lib", "libAzulejoMockCuda.so")
+if os.path.exists(mock_cuda):
+    config.available_features.add("mock-cuda")
+config.substitutions.append(("%mock_cuda", mock_cuda))
+
 config.substitutions.append(("%source", config.azulejo_source))

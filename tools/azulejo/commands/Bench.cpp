@@ -96,7 +96,8 @@ Status Bench::addContender(const std::string &name, Executable executable,
     contender.floorUs += floor;
     if (floor > longest) {
       longest = floor;
-      contender.slowest = kernel["verdict"].text();
+      const std::string &verdict = kernel["verdict"].text(); // "memory-bound"
+      contender.slowest = verdict.substr(0, verdict.find('-'));
     }
   }
   contenders.push_back(std::move(contender));

@@ -13,7 +13,8 @@ using namespace azulejo::runtime::cuda;
 
 TEST(CudaDevice, ReportsTheDriversFacts) {
   MockMachine machine;
-  const DeviceFacts &facts = machine.device()->facts();
+  auto device = machine.device();
+  const DeviceFacts &facts = device->facts();
   EXPECT_EQ(facts.name, "NVIDIA H200");
   EXPECT_EQ(facts.major, 9);
   EXPECT_EQ(facts.minor, 0);
