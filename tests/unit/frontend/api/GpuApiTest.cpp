@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "azulejo/Azulejo.h"
 #include "runtime/plan/Plan.h"
+#include "tests/unit/runtime/AllocationCount.h"
 #include "tests/unit/runtime/cuda/MockMachine.h"
 
 #include <cstdlib>
@@ -341,6 +342,111 @@ TEST_F(GpuApi, OnlyAGpuRecords) {
   ASSERT_TRUE(y->read(&value, 4));
   EXPECT_EQ(value, 42);
 }
+
+// The whole way from the C ABI to the driver.
+TEST_F(GpuApi, ARunAllocatesNothing) {
+  Result<Executable> plan = Executable::load(twicePlan());
+  Result<Device> device = plan->device();
+  Result<Buffer> x = Buffer::create(*device, 64),
+                 y = Buffer::create(*device, 64),
+                 work = Buffer::create(*device, 64);
+  ASSERT_TRUE(x && y && work);
+  int64_t shape[] = {16};
+  TensorView views[] = {{x->data(), f32, shape}, {y->data(), f32, shape}};
+  bool fine = plan->run(Stream{}, views, {work->data(), 64}).ok();
+  runtime::startCounting();
+  for (bool check : {false, true})
+    fine &=
+        plan->run({nullptr, nullptr, check}, views, {work->data(), 64}).ok();
+  EXPECT_EQ(runtime::stopCounting(), 0);
+  EXPECT_TRUE(fine);
+}
+
+#ifdef AZULEJO_TEST_COMPILER
+namespace {
+
+/// A cache of its own, and the compiler of this build or none.
+struct Compiling {
+  Compiling() {
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "azulejo-gpu-XXXXXX");
+    options.cache.directory = mkdtemp(pattern.data());
+    options.cache.mode = CacheMode::ReadWrite;
+    options.compilerPath = AZULEJO_TEST_COMPILER;
+    options.tune = std::chrono::duration<double>(0);
+    Tensor x = graph.input("x", {graph.dim("S", 1, 4096), 64}, f32);
+    graph.output("y", silu(x));
+  }
+  ~Compiling() { std::filesystem::remove_all(options.cache.directory); }
+  Result<Executable> on(const char *name) {
+    Result<Device> device = Device::open(name);
+    return device ? compile(graph, *device, options)
+                  : Result<Executable>(device.error());
+  }
+  /// How many kernels a run with 3 rows starts.
+  static int launches(MockMachine &machine, const Executable &plan) {
+    Result<Device> device = plan.device();
+    if (!device)
+      return -1;
+    Result<Buffer> x = Buffer::create(*device, 768),
+                   y = Buffer::create(*device, 768);
+    int64_t shape[] = {3, 64};
+    machine->startLog();
+    Status status = plan.run(
+        {TensorView(x->data(), f32, shape), TensorView(y->data(), f32, shape)});
+    EXPECT_TRUE(status) << status.error().str();
+    return machine->launchCount;
+  }
+
+  Graph graph;
+  CompileOptions options;
+};
+
+} // namespace
+
+TEST_F(GpuApi, WhatIsCompiledForANameServesTheDevice) {
+  machine->deviceCount = 2;
+  machine->devices[1].major = 8; // an unlike one
+  Compiling compiling;
+  Result<Executable> named = compiling.on("h200");
+  ASSERT_TRUE(named) << named.error().str();
+  EXPECT_EQ(outcome(check(*named)), "Unsupported run.device");
+  EXPECT_EQ(machine->devices[0].contextRefs, 0) << "a name opens nothing";
+  Result<Executable> loaded = Executable::load(*named->save());
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(compiling.launches(machine, *loaded), 1);
+  // From now on there is no compiler: the plan of the name is in the cache.
+  compiling.options.compilerPath = "/nowhere/libazulejo-compiler.so";
+  Result<Executable> hit = compiling.on("cuda");
+  ASSERT_TRUE(hit) << hit.error().str();
+  EXPECT_TRUE(hit->fromCache());
+  EXPECT_EQ(compiling.launches(machine, *hit), 1);
+  EXPECT_EQ(compiling.on("cuda:1").error().code, ErrorCode::Toolchain);
+}
+
+TEST_F(GpuApi, AnUnknownGenerationTakesPtx) {
+  machine->devices[0].major = 30;
+  Compiling compiling;
+  Result<Executable> plan = compiling.on("cuda");
+  ASSERT_TRUE(plan) << plan.error().str();
+  Result<plan::Plan> saved = plan::parse(*plan->save(), "plan");
+  ASSERT_TRUE(saved);
+  EXPECT_EQ(saved->images[0].kind, "ptx");
+  EXPECT_EQ(saved->images[0].arch, "sm_89");
+  EXPECT_EQ(compiling.launches(machine, *plan), 1);
+}
+
+TEST_F(GpuApi, ACachedPlanOfABrokenDeviceIsNotCompiledAgain) {
+  Compiling compiling;
+  ASSERT_TRUE(compiling.on("cuda"));
+  for (auto [code, expected] : {std::pair(2, "OutOfMemory cuda.memory"),
+                                std::pair(700, "DeviceLost cuda.lost")}) {
+    machine->failNext("cuModuleLoadDataEx", code);
+    EXPECT_EQ(outcome(compiling.on("cuda")), expected);
+    EXPECT_EQ(machine->failing.load(), nullptr) << "the image was loaded once";
+  }
+}
+#endif
 
 TEST_F(GpuApi, OutOfMemoryIsTyped) {
   Result<Device> device = Device::open("cuda");
