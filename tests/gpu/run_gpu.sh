@@ -4,7 +4,7 @@
 #
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
-#     --only LIST     of: info rows tests graphs sanitizer traffic examples
+#     --only LIST     of: info runtime rows tests graphs sanitizer traffic examples
 #                     minilm peers (default: all but sanitizer and minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
@@ -21,7 +21,7 @@ set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-out} minilm=""
-only="info rows tests graphs traffic examples peers"
+only="info runtime rows tests graphs traffic examples peers"
 graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
@@ -104,6 +104,10 @@ export here seed
 for part in $only; do
   case $part in
   info) step info 60 bash -c information ;;
+  runtime)
+    step runtime 120 "$here/bin/gpu_runtime_test"
+    grep '^{"suite"' "$out/logs/runtime.log" >"$out/runtime.jsonl" || true
+    ;;
   rows)
     step rows 180 "$here/bin/azulejo-gpu-launch" "$here/row_chain"
     [[ ! -e $here/row_chain/row_chain.jsonl ]] ||
