@@ -19,7 +19,6 @@ sys.path.insert(0, HERE)
 import cases as all_cases  # noqa: E402
 import report  # noqa: E402
 
-SILENCE = 100.0  # seconds without a word: the child hangs
 MOST_CHILDREN = 12
 
 
@@ -61,6 +60,8 @@ def chosen(options):
 
 
 class Parent:
+    silence = 100.0  # seconds without a word: the child hangs
+
     def __init__(self, options, cases):
         self.options, self.cases, self.rows = options, cases, []
 
@@ -88,25 +89,30 @@ class Parent:
         for number in range(first, len(self.cases)):
             self.failed(number, "too many cases before it ended the process")
 
+    def command(self, first):
+        return [sys.executable, os.path.abspath(__file__), *sys.argv[1:],
+                "--child", str(first), "--until", str(self.options.until)]
+
     def child(self, first):
         """Runs cases from `first`; gives the number of the next one."""
-        command = [sys.executable, os.path.abspath(__file__), *sys.argv[1:],
-                   "--child", str(first), "--until", str(self.options.until)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(self.command(first), text=True,
+                                   stdout=subprocess.PIPE)
         lines = queue.Queue()
 
         def read():
-            for text in process.stdout:
-                lines.put(text.rstrip("\n"))
+            with process.stdout:
+                for text in process.stdout:
+                    lines.put(text.rstrip("\n"))
             lines.put(None)
         threading.Thread(target=read, daemon=True).start()
         done, begun = first, False
         while True:
             try:
-                text = lines.get(timeout=SILENCE)
+                text = lines.get(timeout=self.silence)
             except queue.Empty:
                 process.kill()
-                self.failed(done, f"no answer within {SILENCE:.0f} s")
+                process.wait()
+                self.failed(done, f"no answer within {self.silence:.0f} s")
                 return done + 1
             if text is None:
                 break

@@ -18,8 +18,13 @@ namespace azulejo::conformance {
 
 using reference::HostTensor;
 
-static constexpr int64_t kRedzone = 4096;
 static constexpr unsigned char kRed = 0xff, kPoison = 0xfe;
+
+/// Bytes before and behind a tensor. A kernel of a GPU that is off by a tile
+/// lands further away.
+static int64_t redzoneOf(const TestDevice &device) {
+  return device.isGpu() ? 64 << 10 : 4 << 10;
+}
 
 /// Calls a function of the C ABI with a place for its error.
 template <typename Fn> static Status call(Fn &&function) {
@@ -86,19 +91,20 @@ namespace {
 struct Guarded {
   std::optional<RunMemory> memory;
   std::vector<int64_t> shape, strides;
-  int64_t bytes = 0, shift = 0;
+  int64_t bytes = 0, shift = 0, redzone = 0;
 
   /// What the test sees, and where a kernel finds it.
   char *data() {
-    return reinterpret_cast<char *>(memory->host()) + kRedzone + shift;
+    return reinterpret_cast<char *>(memory->host()) + redzone + shift;
   }
-  char *address() { return memory->address() + kRedzone + shift; }
+  char *address() { return memory->address() + redzone + shift; }
 
   Guarded(const TestDevice &device, DType dtype,
           const std::vector<int64_t> &shape, bool strided,
           const std::vector<int64_t> &given = {})
       : shape(shape),
-        strides(given.empty() ? reference::denseStrides(shape) : given) {
+        strides(given.empty() ? reference::denseStrides(shape) : given),
+        redzone(redzoneOf(device)) {
     int64_t element = dtypeBytes(dtype);
     if (strided && given.empty()) {
       // Rows padded by three elements, and a base that is aligned to nothing
@@ -116,7 +122,7 @@ struct Guarded {
       last = shape[i] == 0 ? 0 : last + (shape[i] - 1) * strides[i];
     bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
     bytes = empty ? 0 : last * element;
-    memory.emplace(device, 2 * kRedzone + shift + bytes, kRed);
+    memory.emplace(device, 2 * redzone + shift + bytes, kRed);
   }
 
   bool intact() const {
@@ -124,8 +130,8 @@ struct Guarded {
       return std::all_of(memory->host() + begin, memory->host() + end,
                          [](unsigned char c) { return c == kRed; });
     };
-    return clean(0, kRedzone + shift) &&
-           clean(kRedzone + shift + bytes, memory->size());
+    return clean(0, redzone + shift) &&
+           clean(redzone + shift + bytes, memory->size());
   }
 };
 
@@ -157,10 +163,10 @@ Status Subject::runOn(std::span<const az_tensor> tensors, int threads) const {
       !status)
     return status;
   // The workspace starts poisoned, so that a value nobody wrote shows.
-  RunMemory workspace(*device, needed + 2 * kRedzone + 64, kRed);
-  size_t before = kRedzone;
+  size_t before = redzoneOf(*device);
+  RunMemory workspace(*device, needed + 2 * before + 64, kRed);
   if (!device->isGpu())
-    before += -reinterpret_cast<uintptr_t>(workspace.host() + kRedzone) % 64;
+    before += -reinterpret_cast<uintptr_t>(workspace.host() + before) % 64;
   std::memset(workspace.host() + before, kPoison, needed);
   if (Status status = workspace.upload(); !status)
     return status;
