@@ -78,6 +78,8 @@ Result<std::unique_ptr<Subject>> Subject::compile(const graph::Graph &graph,
   subject->device = &device;
   subject->executable.reset(executable);
   executable->pool = nullptr; // every run brings its own
+  if (!device.canRun())
+    return subject;
   if (Status status = call([&](az_error **error) {
         return az_executable_check(executable, error);
       });

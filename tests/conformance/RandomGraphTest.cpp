@@ -41,6 +41,8 @@ std::vector<Way> waysOf(uint64_t seed) {
   const TestDevice &device = TestDevice::current();
   if (!device.isGpu())
     return {{"CPU", &device, seed % 4 != 0}};
+  if (!device.canRun())
+    return {{"GPU fused", &device, true}, {"GPU unfused", &device, false}};
   return {{"GPU fused", &device, true},
           {"GPU unfused", &device, false},
           {"CPU fused", &TestDevice::cpu(), true}};
@@ -58,8 +60,9 @@ public:
         ++attention;
         break;
       }
-    Result<Expected> expected =
-        expectedOf(drawn->graph, drawn->dims, drawn->inputs);
+    Result<Expected> expected = Expected();
+    if (TestDevice::current().canRun())
+      expected = expectedOf(drawn->graph, drawn->dims, drawn->inputs);
     ASSERT_TRUE(expected.ok()) << expected.error().str();
     bool everyWay = true;
     for (const Way &way : waysOf(seed))
@@ -94,7 +97,7 @@ private:
       fail(drawn, way, subject.error().str(), "");
       return false;
     }
-    recordChecked();
+    recordCompiled();
     std::string kernels;
     for (const plan::Launch &launch : (*subject)->plan().launches) {
       std::string region = launch.family;
@@ -105,6 +108,8 @@ private:
       }
       regions.insert(region);
     }
+    if (!way.device->canRun())
+      return false;
     std::string difference =
         (*subject)->check(drawn.dims, drawn.inputs, expected, options);
     if (!difference.empty())

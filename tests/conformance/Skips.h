@@ -14,14 +14,18 @@
 
 namespace azulejo::conformance {
 
-/// Counts one graph that was compiled and checked.
-void recordChecked();
+/// Counts one graph that was compiled: to be run, or, where there is no such
+/// device, for nothing else.
+void recordCompiled();
 /// Counts one graph that the device cannot do; no test is touched.
 void recordLack(const Error &reason);
-/// The same, and marks the running test as skipped, which goes on.
+/// recordLack, and marks the running test as skipped, which goes on.
 void skipFor(const Error &reason);
 /// The same, and ends the running test.
 [[noreturn]] void endSkippedFor(const Error &reason);
+/// Marks the running test as skipped: its graph was only compiled.
+void skipRun();
+[[noreturn]] void endSkippedRun();
 
 /// Prints the counts for people, then as one line of JSON.
 void printSkips();

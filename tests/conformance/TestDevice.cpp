@@ -24,7 +24,8 @@ Result<const TestDevice *> TestDevice::open(const std::string &name) {
   if (az_device_open(name.c_str(), &made->device, &error) != AZ_OK)
     return taken(error);
   made->label = az_device_name(made->device);
-  if (made->device->target.kind == target::Kind::Gpu) {
+  made->gpu = made->device->target.kind == target::Kind::Gpu;
+  if (made->device->gpu) {
     Result<std::unique_ptr<gputest::CudaDriver>> driver =
         gputest::CudaDriver::open();
     if (!driver)

@@ -6,6 +6,10 @@
 //
 //   AZULEJO_TEST_DEVICE=cuda azulejo-test-conformance
 //
+// A device that is not of this machine ("h200", "sm_80") can be compiled for
+// and nothing more: such a run finds what the compiler or the assembler gets
+// wrong, and marks every graph that does compile as skipped.
+//
 // On a GPU the memory of a run has two sides. The host side is what a test
 // fills and looks at: data, poison and redzones alike. upload() makes the
 // device side equal to it, download() brings back what the kernels left. The
@@ -39,7 +43,9 @@ public:
   /// selected() where it is there, which a run without it never gets to ask.
   static const TestDevice &current();
 
-  bool isGpu() const { return driver != nullptr; }
+  bool isGpu() const { return gpu; }
+  /// Whether there is such a device here.
+  bool canRun() const { return !gpu || driver; }
   /// "NVIDIA H200", or the CPU's name.
   const std::string &name() const { return label; }
   const az_device *handle() const { return device; }
@@ -55,6 +61,7 @@ private:
   TestDevice() = default;
   static Result<const TestDevice *> open(const std::string &name);
 
+  bool gpu = false;
   std::string label;
   az_device *device = nullptr;
   std::unique_ptr<gputest::CudaDriver> driver;
