@@ -208,11 +208,12 @@ bool Executable::place(size_t index, const Tables &tables, int64_t &address,
   int64_t inner = 1;
   if (index < bindings) {
     const az_tensor &tensor = tables.tensors[index];
-    address = reinterpret_cast<intptr_t>(tensor.data);
-    // An empty tensor's sizes may be huge; its strides are never used.
+    // An empty tensor's sizes may be huge and its pointer anything.
     bool empty = isEmpty(tensor);
+    address = empty ? 0 : reinterpret_cast<intptr_t>(tensor.data);
     for (int32_t axis = tensor.rank - 1; axis >= 0; --axis) {
-      strides[axis] = empty ? 1 : strideOf(tensor, axis, inner);
+      bool steps = !empty && tensor.shape[axis] > 1;
+      strides[axis] = steps ? strideOf(tensor, axis, inner) : 0;
       if (!empty)
         inner *= tensor.shape[axis];
     }
@@ -225,11 +226,13 @@ bool Executable::place(size_t index, const Tables &tables, int64_t &address,
     int64_t size = 0;
     if (!buffer.shape[axis].evaluate(dims, size) || size < 0)
       return false;
-    strides[axis] = inner;
+    strides[axis] = size > 1 ? inner : 0;
     empty |= size == 0;
     if (!empty && __builtin_mul_overflow(inner, size, &inner))
       return false;
   }
+  if (empty)
+    std::fill_n(strides, buffer.shape.size(), 0);
   address = reinterpret_cast<intptr_t>(tables.workspace);
   return buffer.offset.evaluate(dims, offset) && offset >= 0 &&
          offset % 64 == 0 && offset <= tables.planBytes &&
@@ -250,6 +253,52 @@ Status Executable::bindBuffers(const Tables &tables) const {
                        "report it with the saved plan and these dimensions");
     if (tables.addresses)
       tables.addresses[b] = address;
+  }
+  return {};
+}
+
+/// Whether a kernel that assumes alignment may be given this buffer: what is
+/// tested are the numbers that it would get, so it holds for whatever address
+/// it computes from them.
+bool Executable::isAligned(int32_t buffer, const Tables &tables) const {
+  const plan::Buffer &what = thePlan.buffers[buffer];
+  int64_t own[plan::kMaxRank], bits = 0;
+  const int64_t *strides = &own[0];
+  if (tables.addresses) {
+    bits = tables.addresses[buffer];
+    strides = tables.strides + strideBase[buffer];
+  } else if (!place(static_cast<size_t>(buffer), tables, bits, own)) {
+    return false;
+  }
+  auto elementBytes = static_cast<uint64_t>(dtypeBytes(what.dtype));
+  // Wrapping keeps the low bits, which are all that matters.
+  for (size_t axis = 0; axis + 1 < what.shape.size(); ++axis)
+    bits |= static_cast<int64_t>(static_cast<uint64_t>(strides[axis]) *
+                                 elementBytes);
+  return bits % plan::kAlignedBytes == 0;
+}
+
+/// For launches without a general form, and before anything is launched.
+Status Executable::checkAligned(const Tables &tables) const {
+  for (const plan::Launch &launch : thePlan.launches) {
+    if (launch.otherwise >= 0)
+      continue;
+    for (int32_t buffer : launch.aligned) {
+      if (isAligned(buffer, tables))
+        continue;
+      std::string message = "its address or one of its outer strides is not a "
+                            "multiple of " +
+                            std::to_string(plan::kAlignedBytes) +
+                            " bytes, which kernel '" + launch.kernel +
+                            "' needs";
+      if (static_cast<size_t>(buffer) < bindings)
+        return bindingError(static_cast<size_t>(buffer), std::move(message),
+                            "run.alignment", "copy it to aligned memory");
+      return makeError(ErrorCode::InvalidArgument,
+                       "workspace buffer " + std::to_string(buffer),
+                       std::move(message), "run.alignment",
+                       "run with other dimensions");
+    }
   }
   return {};
 }

@@ -65,11 +65,12 @@ Status Executable::findDimSources() {
     }
   }
   markDims(thePlan.workspaceBytes, used);
-  for (const plan::Launch &launch : thePlan.launches) {
-    markDims(launch.grid, used);
-    for (const plan::Arg &arg : launch.args)
-      markDims(arg.size, used);
-  }
+  for (const auto *list : {&thePlan.launches, &thePlan.alternates})
+    for (const plan::Launch &launch : *list) {
+      markDims(launch.grid, used);
+      for (const plan::Arg &arg : launch.args)
+        markDims(arg.size, used);
+    }
   for (size_t i = 0; i < used.size(); ++i)
     if (used[i] && dimSources[i].binding < 0)
       return makeError(ErrorCode::Unsupported,
@@ -87,13 +88,20 @@ Status Executable::loadImages() {
       return loaded.error();
     images.push_back(*std::move(loaded));
   }
-  for (const plan::Launch &launch : thePlan.launches) {
-    Result<const void *> entry = images[launch.image]->entry(launch);
-    if (!entry)
-      return entry.error();
-    entries.push_back(*entry);
-  }
-  return {};
+  auto find = [&](const std::vector<plan::Launch> &launches,
+                  std::vector<const void *> &into) -> Status {
+    for (const plan::Launch &launch : launches) {
+      Result<const void *> entry = images[launch.image]->entry(launch);
+      if (!entry)
+        return entry.error();
+      into.push_back(*entry);
+      refusesUnaligned |= !launch.aligned.empty() && launch.otherwise < 0;
+    }
+    return {};
+  };
+  if (Status status = find(thePlan.launches, entries); !status)
+    return status;
+  return find(thePlan.alternates, alternates);
 }
 
 Status Executable::sizeTables() {
@@ -101,10 +109,13 @@ Status Executable::sizeTables() {
     strideBase.push_back(static_cast<int32_t>(strideCount));
     strideCount += static_cast<int64_t>(buffer.shape.size());
   }
-  for (const plan::Launch &launch : thePlan.launches) {
-    maxArgs = std::max(maxArgs, static_cast<int64_t>(launch.args.size()));
-    maxScratch = std::max(maxScratch, launch.scratchBytes);
-  }
+  // Either form may run, and who asks for the size of the workspace has not
+  // said where the tensors will lie.
+  for (const auto *list : {&thePlan.launches, &thePlan.alternates})
+    for (const plan::Launch &launch : *list) {
+      maxArgs = std::max(maxArgs, static_cast<int64_t>(launch.args.size()));
+      maxScratch = std::max(maxScratch, launch.scratchBytes);
+    }
   if (thePlan.dims.size() > kMaxDims || maxArgs > kMaxArgs)
     return makeError(ErrorCode::ResourceLimit, "plan",
                      "it has more than " + std::to_string(kMaxDims) +
@@ -194,12 +205,27 @@ Result<std::vector<int64_t>> Executable::dimValues(const az_dim_value *values,
   return dims;
 }
 
+/// The launch itself, or its general form if a buffer is not aligned.
+const plan::Launch &Executable::formOf(const plan::Launch &launch,
+                                       const Tables &tables,
+                                       const void *&entry) const {
+  if (launch.otherwise < 0 ||
+      std::all_of(
+          launch.aligned.begin(), launch.aligned.end(),
+          [&](int32_t b) { return isAligned(b, tables); }))
+    return launch;
+  entry = alternates[launch.otherwise];
+  return thePlan.alternates[launch.otherwise];
+}
+
 Status Executable::launchAll(const Tables &tables, const Layout &layout,
                              const Queue &queue) const {
   std::span<const int64_t> dims(tables.dims, thePlan.dims.size());
   for (size_t i = 0; i < thePlan.launches.size(); ++i) {
-    const plan::Launch &launch = thePlan.launches[i];
     LaunchCall call;
+    call.entry = entries[i];
+    const plan::Launch &launch =
+        formOf(thePlan.launches[i], tables, call.entry);
     if (!launch.grid.evaluate(dims, call.grid) || call.grid < 0)
       return kernelError(launch, "its grid");
     if (call.grid == 0)
@@ -207,7 +233,6 @@ Status Executable::launchAll(const Tables &tables, const Layout &layout,
     for (size_t a = 0; a < launch.args.size(); ++a)
       if (!argumentOf(launch.args[a], tables, tables.args[a]))
         return kernelError(launch, "an argument");
-    call.entry = entries[i];
     call.args = tables.args;
     call.argCount = static_cast<int64_t>(launch.args.size());
     call.scratch =
@@ -254,6 +279,9 @@ Status Executable::run(const Tensors &tensors, void *workspace,
   }
   if (Status status = bindBuffers(tables); !status)
     return status;
+  if (refusesUnaligned)
+    if (Status status = checkAligned(tables); !status)
+      return status;
   int state = 0;
   if (Status status = backend.enter(state); !status)
     return status;

@@ -92,6 +92,8 @@ private:
   Status bindBuffers(const Tables &tables) const;
   bool place(size_t buffer, const Tables &tables, int64_t &address,
              int64_t *strides) const;
+  bool isAligned(int32_t buffer, const Tables &tables) const;
+  Status checkAligned(const Tables &tables) const;
   bool argumentOf(const plan::Arg &arg, const Tables &tables,
                   int64_t &value) const;
   Status checkOverlap(const Tensors &tensors) const;
@@ -103,6 +105,8 @@ private:
                 Layout &layout) const;
   Status checkPointers(const Tables &tables, const Layout &layout,
                        const Queue &queue) const;
+  const plan::Launch &formOf(const plan::Launch &launch, const Tables &tables,
+                             const void *&entry) const;
   Status launchAll(const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 
@@ -111,7 +115,9 @@ private:
   size_t bindings = 0;
   std::vector<DimSource> dimSources;
   std::vector<std::unique_ptr<LoadedImage>> images;
-  std::vector<const void *> entries; ///< per launch
+  std::vector<const void *> entries;    ///< per launch
+  std::vector<const void *> alternates; ///< entries, per alternate
+  bool refusesUnaligned = false;        ///< some launch has no general form
   /// Where each buffer's strides begin in the table of strides.
   std::vector<int32_t> strideBase;
   int64_t strideCount = 0, maxArgs = 0, maxScratch = 0;

@@ -8,9 +8,16 @@
 // Sizes are Exprs over the plan's symbolic dimensions, evaluated at every run
 // without allocation. A kernel sees only a flat list of int64 arguments:
 // addresses, strides in elements, and dimension values, in the order of
-// Launch::args.
+// Launch::args. The stride of an axis with fewer than two elements is 0, since
+// no index there is multiplied by it; a binding without elements has address 0
+// and strides 0.
 //
 //   bindings --> dim values --> workspace offsets --> per launch: args, grid
+//
+// A launch may come in two forms. The fast one assumes that some buffers are
+// aligned, because a fallback inside of the kernel would cost registers; the
+// general one assumes nothing. Which one runs is decided at every run, from
+// the numbers that the kernel is given (Launch::aligned).
 //
 // CPU entry point:  void entry(const int64_t *args, int64_t begin, int64_t end,
 //                              char *scratch)
@@ -90,6 +97,9 @@ struct DimInfo {
 /// Axes of a tensor, at most.
 inline constexpr size_t kMaxRank = 16;
 
+/// What Launch::aligned asks for: the widest access of a GPU's thread.
+inline constexpr int64_t kAlignedBytes = 16;
+
 enum class BufferKind { Input, Output, Workspace };
 
 /// A tensor that launches read or write. Workspace buffers are contiguous and
@@ -113,7 +123,7 @@ struct Arg {
 };
 
 struct Launch {
-  std::string kernel; ///< unique in the plan, shown to people
+  std::string kernel; ///< unique among launches and alternates; for people
   int32_t image = -1;
   int64_t entryOffset = 0; ///< CPU: byte offset of the entry point
   std::string entry;       ///< GPU: function name
@@ -121,6 +131,15 @@ struct Launch {
   Expr grid;                ///< work items (CPU) or blocks (GPU)
   int64_t scratchBytes = 0; ///< CPU: per thread; GPU: dynamic shared memory
   int64_t blockThreads = 1; ///< GPU
+
+  /// Buffers, ascending, whose address and whose every stride but the innermost
+  /// one, in bytes and as the kernel gets them, are multiples of kAlignedBytes
+  /// when this launch runs. Where one is not, `otherwise` runs instead, or the
+  /// run is refused if that is -1.
+  std::vector<int32_t> aligned;
+  /// An index into Plan::alternates. It may differ in everything: code, grid,
+  /// block, scratch and arguments.
+  int32_t otherwise = -1;
 
   // Provenance, for explain and for people.
   std::string family;
@@ -145,12 +164,16 @@ struct Note {
 };
 
 struct Plan {
-  static constexpr int64_t kVersion = 1;
+  /// 2: launches with a general form (ADR 16).
+  static constexpr int64_t kVersion = 2;
   std::string target;   ///< TargetDesc::name
   std::string producer; ///< compiler build id
   std::vector<DimInfo> dims;
   std::vector<Buffer> buffers; ///< inputs first, then outputs, in graph order
   std::vector<Launch> launches;
+  /// General forms. Each belongs to exactly one launch, assumes no alignment
+  /// and has no general form of its own.
+  std::vector<Launch> alternates;
   std::vector<Image> images;
   Expr workspaceBytes;
   std::map<std::string, bool> contracts; ///< deterministic, batchInvariant, ...

@@ -95,6 +95,11 @@ static json::Value launchJson(const Launch &launch) {
       {"grid", exprJson(launch.grid)},
       {"scratch", launch.scratchBytes},
       {"block", launch.blockThreads},
+      {"aligned", listJson(launch.aligned,
+                           [](int32_t buffer) -> json::Value {
+                             return static_cast<int64_t>(buffer);
+                           })},
+      {"otherwise", static_cast<int64_t>(launch.otherwise)},
       {"family", textOf(launch.family)},
       {"schedule", textOf(launch.schedule)},
       {"ops", textsJson(launch.ops)},
@@ -119,6 +124,7 @@ static json::Value headerJson(const Plan &plan) {
                         })},
       {"buffers", listJson(plan.buffers, bufferJson)},
       {"launches", listJson(plan.launches, launchJson)},
+      {"alternates", listJson(plan.alternates, launchJson)},
       {"images", listJson(plan.images,
                           [](const Image &image) -> json::Value {
                             return json::Object{
@@ -208,6 +214,21 @@ public:
     fail(key);
     return {};
   }
+  std::vector<int32_t> indices(const json::Object &object,
+                               llvm::StringRef key) {
+    std::vector<int32_t> result;
+    const json::Array *array = object.getArray(key);
+    if (!array)
+      fail(key);
+    else
+      for (const json::Value &value : *array)
+        if (std::optional<int64_t> number = value.getAsInteger();
+            number && *number >= INT32_MIN && *number <= INT32_MAX)
+          result.push_back(static_cast<int32_t>(*number));
+        else
+          fail(key);
+    return result;
+  }
   std::vector<std::string> texts(const json::Object &object,
                                  llvm::StringRef key) {
     std::vector<std::string> result;
@@ -282,6 +303,8 @@ static Launch readLaunch(Reader &in, const json::Object &object) {
   launch.grid = in.expr(object, "grid");
   launch.scratchBytes = in.number(object, "scratch");
   launch.blockThreads = in.number(object, "block");
+  launch.aligned = in.indices(object, "aligned");
+  launch.otherwise = in.index(object, "otherwise");
   launch.family = in.text(object, "family");
   launch.schedule = in.text(object, "schedule");
   launch.ops = in.texts(object, "ops");
@@ -304,6 +327,9 @@ static void readHeader(Reader &in, const json::Object &header,
   });
   in.objects(header, "launches", [&](const json::Object &item) {
     plan.launches.push_back(readLaunch(in, item));
+  });
+  in.objects(header, "alternates", [&](const json::Object &item) {
+    plan.alternates.push_back(readLaunch(in, item));
   });
   in.objects(header, "images", [&](const json::Object &item) {
     int64_t size = in.number(item, "bytes");

@@ -24,7 +24,7 @@ public:
   Status run() {
     for (auto check : {&Validator::checkCounts, &Validator::checkDims,
                        &Validator::checkBuffers, &Validator::checkImages,
-                       &Validator::checkLaunches})
+                       &Validator::checkLaunches, &Validator::checkForms})
       if (Status status = (this->*check)(); !status)
         return status;
     return {};
@@ -42,7 +42,8 @@ private:
   Status checkCounts() {
     for (size_t count :
          {plan.dims.size(), plan.buffers.size(), plan.launches.size(),
-          plan.images.size(), plan.notes.size(), plan.contracts.size()})
+          plan.alternates.size(), plan.images.size(), plan.notes.size(),
+          plan.contracts.size()})
       if (count > kMaxEntries)
         return fail("a table has more than 65536 entries");
     if (!good(plan.workspaceBytes) || !good(plan.unfusedBytes) ||
@@ -102,31 +103,72 @@ private:
 
   Status checkLaunches() {
     std::set<std::string> names;
+    for (const std::vector<Launch> *list : {&plan.launches, &plan.alternates})
+      for (const Launch &launch : *list) {
+        if (launch.kernel.empty() || !names.insert(launch.kernel).second)
+          return fail(nameOf(launch) + "has no name of its own");
+        if (Status status = checkLaunch(launch); !status)
+          return status;
+      }
+    return {};
+  }
+
+  static std::string nameOf(const Launch &launch) {
+    return "kernel '" + launch.kernel + "' ";
+  }
+
+  Status checkLaunch(const Launch &launch) const {
+    std::string what = nameOf(launch);
+    if (launch.image < 0 ||
+        static_cast<size_t>(launch.image) >= plan.images.size())
+      return fail(what + "names an image that is not there");
+    const Image &image = plan.images[launch.image];
+    bool cpu = image.kind == "cpu-flat";
+    if (cpu && (launch.entryOffset < 0 ||
+                static_cast<size_t>(launch.entryOffset) >= image.bytes.size()))
+      return fail(what + "starts outside its image");
+    if (!cpu && launch.entry.empty())
+      return fail(what + "has no entry name");
+    if (launch.scratchBytes < 0 || launch.scratchBytes > kMaxScratch ||
+        launch.blockThreads < 1 || launch.blockThreads > 1024)
+      return fail(what + "has a malformed scratch or block size");
+    if (launch.args.size() > kMaxEntries || launch.ops.size() > kMaxEntries)
+      return fail(what + "has too many arguments");
+    if (!good(launch.grid) || !good(launch.flops) || !good(launch.bytes))
+      return fail(what + "has a malformed expression");
+    for (const Arg &arg : launch.args)
+      if (!good(arg))
+        return fail(what + "has a malformed argument");
+    return {};
+  }
+
+  /// Nothing can go round in circles: an alternate leads nowhere, and none is
+  /// left over or shared.
+  Status checkForms() {
+    std::vector<bool> taken(plan.alternates.size(), false);
     for (const Launch &launch : plan.launches) {
-      std::string what = "kernel '" + launch.kernel + "' ";
-      if (launch.kernel.empty() || !names.insert(launch.kernel).second)
-        return fail(what + "has no name of its own");
-      if (launch.image < 0 ||
-          static_cast<size_t>(launch.image) >= plan.images.size())
-        return fail(what + "names an image that is not there");
-      const Image &image = plan.images[launch.image];
-      bool cpu = image.kind == "cpu-flat";
-      if (cpu &&
-          (launch.entryOffset < 0 ||
-           static_cast<size_t>(launch.entryOffset) >= image.bytes.size()))
-        return fail(what + "starts outside its image");
-      if (!cpu && launch.entry.empty())
-        return fail(what + "has no entry name");
-      if (launch.scratchBytes < 0 || launch.scratchBytes > kMaxScratch ||
-          launch.blockThreads < 1 || launch.blockThreads > 1024)
-        return fail(what + "has a malformed scratch or block size");
-      if (launch.args.size() > kMaxEntries || launch.ops.size() > kMaxEntries)
-        return fail(what + "has too many arguments");
-      if (!good(launch.grid) || !good(launch.flops) || !good(launch.bytes))
-        return fail(what + "has a malformed expression");
-      for (const Arg &arg : launch.args)
-        if (!good(arg))
-          return fail(what + "has a malformed argument");
+      std::string what = nameOf(launch);
+      for (size_t i = 0; i < launch.aligned.size(); ++i)
+        if (launch.aligned[i] < 0 ||
+            static_cast<size_t>(launch.aligned[i]) >= plan.buffers.size() ||
+            (i > 0 && launch.aligned[i] <= launch.aligned[i - 1]))
+          return fail(what + "has a malformed list of aligned buffers");
+      if (launch.otherwise == -1)
+        continue;
+      if (launch.otherwise < 0 ||
+          static_cast<size_t>(launch.otherwise) >= taken.size() ||
+          taken[launch.otherwise])
+        return fail(what + "has no general form of its own");
+      if (launch.aligned.empty())
+        return fail(what + "has a general form that it never needs");
+      taken[launch.otherwise] = true;
+    }
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const Launch &alternate = plan.alternates[i];
+      if (!taken[i])
+        return fail(nameOf(alternate) + "is a general form of no launch");
+      if (!alternate.aligned.empty() || alternate.otherwise != -1)
+        return fail(nameOf(alternate) + "is a general form with conditions");
     }
     return {};
   }

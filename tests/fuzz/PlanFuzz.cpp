@@ -37,7 +37,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     dims.push_back(dim.max);
   int64_t value = 0;
   (void)plan->workspaceBytes.evaluate(dims, value);
-  for (const Launch &launch : plan->launches)
+  size_t forms = 0;
+  for (const Launch &launch : plan->launches) {
     (void)launch.grid.evaluate(dims, value);
+    for (int32_t buffer : launch.aligned)
+      (void)plan->buffers.at(static_cast<size_t>(buffer));
+    if (launch.otherwise < 0)
+      continue;
+    const Launch &general =
+        plan->alternates.at(static_cast<size_t>(launch.otherwise));
+    (void)general.grid.evaluate(dims, value);
+    if (!general.aligned.empty() || general.otherwise != -1)
+      std::abort();
+    ++forms;
+  }
+  if (forms != plan->alternates.size())
+    std::abort();
   return 0;
 }

@@ -96,6 +96,60 @@ static Plan fullPlan() {
   return plan;
 }
 
+/// Two forms of the first kernel, a condition without another form on the
+/// second.
+static Plan guardedPlan() {
+  Plan plan = fullPlan();
+  runtime::addGeneralForm(plan, {0, 2});
+  plan.launches[1].aligned = {1};
+  return plan;
+}
+
+TEST(Plan, BothFormsOfALaunchRoundTrip) {
+  std::string bytes = serialize(guardedPlan());
+  Result<Plan> plan = parse(bytes, "test");
+  ASSERT_TRUE(plan) << plan.error().str();
+  EXPECT_EQ(serialize(*plan), bytes);
+  EXPECT_EQ(plan->launches[0].aligned, (std::vector<int32_t>{0, 2}));
+  EXPECT_EQ(plan->launches[0].otherwise, 0);
+  EXPECT_EQ(plan->launches[1].aligned, std::vector<int32_t>{1});
+  EXPECT_EQ(plan->launches[1].otherwise, -1);
+  ASSERT_EQ(plan->alternates.size(), 1u);
+  EXPECT_EQ(plan->alternates[0].kernel, "k0.general");
+  EXPECT_EQ(plan->alternates[0].image, 1);
+  EXPECT_EQ(plan->alternates[0].scratchBytes, 256);
+}
+
+/// A header as a plan without images' bytes, with a right digest.
+static std::string framed(std::string_view header) {
+  std::string bytes = serialize(Plan()).substr(0, 8);
+  for (int i = 0; i < 8; ++i)
+    bytes += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  bytes += header;
+  std::string digest = digestOf(bytes);
+  for (size_t i = 0; i < digest.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(digest.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+TEST(Plan, TheFuzzersSeedIsAPlanWithBothForms) {
+  std::ifstream in(AZULEJO_FUZZ_CORPUS "/fuzz_plan/two_forms",
+                   std::ios::binary);
+  std::string seed(std::istreambuf_iterator<char>(in), {});
+  Result<Plan> plan = parse(framed(seed), "seed");
+  ASSERT_TRUE(plan) << plan.error().str();
+  EXPECT_EQ(plan->launches[0].otherwise, 0);
+  EXPECT_EQ(plan->launches[1].aligned, std::vector<int32_t>{1});
+  // An older plan is not damaged but old.
+  std::string version = "\"version\":" + std::to_string(Plan::kVersion);
+  size_t at = seed.find(version);
+  ASSERT_NE(at, std::string::npos);
+  Result<Plan> old =
+      parse(framed(seed.replace(at, version.size(), "\"version\":1")), "old");
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().rule, "plan.version");
+}
+
 TEST(Plan, RoundTrips) {
   std::string bytes = serialize(fullPlan());
   Result<Plan> plan = parse(bytes, "test");
@@ -114,7 +168,7 @@ TEST(Plan, BadTextInLabelsIsRepairedNotFatal) {
 }
 
 TEST(Plan, EveryFlippedByteAndEveryCutIsRefused) {
-  std::string bytes = serialize(fullPlan());
+  std::string bytes = serialize(guardedPlan());
   for (size_t i = 0; i < bytes.size(); i += 7) {
     std::string bad = bytes;
     bad[i] = static_cast<char>(bad[i] ^ 0x10);
@@ -154,7 +208,7 @@ TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
       [](Plan &p) { p.buffers[0].shape.resize(17); },
       [&](Plan &p) { p.buffers[0].shape[0] = outside; },
       [&](Plan &p) { p.buffers[2].offset = outside; },
-      [](Plan &p) { p.launches[0].image = 1; },
+      [](Plan &p) { p.launches[0].image = 2; },
       [](Plan &p) { p.launches[0].image = -1; },
       [](Plan &p) { p.launches[0].entryOffset = -1; },
       [](Plan &p) { p.launches[0].entryOffset = 1 << 20; },
@@ -169,10 +223,37 @@ TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
       [&](Plan &p) { p.launches[0].grid = outside; },
       [](Plan &p) { p.images[0].kind = "elf"; },
       [](Plan &p) { p.images[0].digest[0] ^= 1; },
+      [](Plan &p) { p.launches[0].aligned = {0, 3}; },
+      [](Plan &p) { p.launches[0].aligned = {-1, 0}; },
+      [](Plan &p) { p.launches[0].aligned = {2, 0}; },
+      [](Plan &p) { p.launches[0].aligned = {0, 0}; },
+      [](Plan &p) { p.launches[0].aligned = {}; }, // with a general form
+      [](Plan &p) { p.launches[0].otherwise = 1; },
+      [](Plan &p) { p.launches[0].otherwise = -2; },
+      [](Plan &p) { p.launches[0].otherwise = -1; }, // nobody's form is left
+      [](Plan &p) { p.launches[1].otherwise = 0; },  // shared
+      [](Plan &p) { p.alternates[0].otherwise = 0; },
+      [](Plan &p) { p.alternates[0].aligned = {0}; },
+      [](Plan &p) {
+        p.alternates[0].aligned = {0};
+        p.alternates[0].otherwise = 0; // in circles
+      },
+      [](Plan &p) { p.alternates.push_back(p.alternates[0]); },
+      [](Plan &p) { p.alternates[0].kernel = "k0"; },
+      [](Plan &p) { p.alternates[0].kernel = ""; },
+      [](Plan &p) { p.alternates[0].image = 2; },
+      [](Plan &p) { p.alternates[0].entryOffset = 1 << 20; },
+      [](Plan &p) { p.alternates[0].scratchBytes = int64_t{1} << 40; },
+      [](Plan &p) { p.alternates[0].blockThreads = 1025; },
+      [](Plan &p) { p.alternates[0].args[0].buffer = 3; },
+      [&](Plan &p) { p.alternates[0].args[4].size = outside; },
+      [&](Plan &p) { p.alternates[0].grid = outside; },
+      [&](Plan &p) { p.alternates[0].bytes = outside; },
   };
+  ASSERT_TRUE(validate(guardedPlan(), "test"));
   int index = 0;
   for (const Edit &edit : edits) {
-    Plan plan = fullPlan();
+    Plan plan = guardedPlan();
     edit(plan);
     EXPECT_FALSE(parse(serialize(plan), "test")) << "edit " << index;
     EXPECT_FALSE(validate(plan, "test")) << "edit " << index;

@@ -96,6 +96,22 @@ inline plan::Plan testPlan(const std::string &kernel = "twice",
   return plan;
 }
 
+/// Gives launch 0 a condition on the named buffers, and another form for when
+/// it does not hold: other code with scratch of its own, only the first
+/// `columns` columns, so that a result tells which of the two ran.
+inline void addGeneralForm(plan::Plan &plan, std::vector<int32_t> aligned,
+                           int64_t columns = 5) {
+  plan::Launch general = plan.launches[0];
+  general.kernel += ".general";
+  general.image = static_cast<int32_t>(plan.images.size());
+  plan.images.push_back(testImage("through_scratch"));
+  general.scratchBytes = 256;
+  general.args.back().size = plan::Expr(columns);
+  plan.launches[0].aligned = std::move(aligned);
+  plan.launches[0].otherwise = static_cast<int32_t>(plan.alternates.size());
+  plan.alternates.push_back(general);
+}
+
 inline const Backend &testBackend() {
   static const CpuBackend backend(testArch(), "+avx2,+fma");
   return backend;

@@ -205,6 +205,55 @@ TEST(CudaBackend, ARunOnlyLaunches) {
                                    "cuLaunchKernel", "cuCtxPopCurrent_v2"}));
 }
 
+// The general form has another block, other shared memory, a grid of its own
+// and writes five columns.
+TEST(CudaBackend, TensorsThatAreNotAlignedTakeTheGeneralForm) {
+  MockMachine machine;
+  plan::Plan plan = twicePlan(true);
+  plan::Launch general = plan.launches[1];
+  general.kernel = "k1.general";
+  general.image = 1;
+  general.blockThreads = 64;
+  general.scratchBytes = 2048;
+  general.args.back().size = plan::Expr(5);
+  plan.images.push_back(plan.images[0]);
+  plan.launches[1].aligned = {1, 2};
+  plan.launches[1].otherwise = 0;
+  plan.alternates.push_back(general);
+  Prepared prepared(machine, plan);
+  ASSERT_TRUE(prepared.made) << prepared.made.error().str();
+  EXPECT_EQ(machine->devices[0].modules, 2);
+  OneRun run(prepared.device, *prepared, 3);
+  ASSERT_TRUE(run());
+  run.expectTimes(4);
+  machine->startLog();
+  int64_t strides[2] = {9, 1};
+  for (const int64_t *given : {static_cast<const int64_t *>(nullptr),
+                               static_cast<const int64_t *>(strides)}) {
+    run.shape[0] = 2;
+    run.tensors[1].strides = given;
+    startCounting();
+    bool fine = run().ok();
+    EXPECT_EQ(stopCounting(), 0);
+    ASSERT_TRUE(fine);
+  }
+  ASSERT_EQ(machine->launchCount, 4);
+  EXPECT_EQ(machine->launches[1].block[0], 128u);
+  EXPECT_EQ(machine->launches[1].sharedBytes, 0u);
+  EXPECT_EQ(machine->launches[1].args[4], 8);
+  EXPECT_EQ(machine->launches[2].block[0], 128u) << "k0 has one form";
+  EXPECT_EQ(machine->launches[3].block[0], 64u);
+  EXPECT_EQ(machine->launches[3].sharedBytes, 2048u);
+  EXPECT_EQ(machine->launches[3].args[3], 9);
+  EXPECT_EQ(machine->launches[3].args[4], 5);
+
+  // A form that this device cannot run is found when the plan is loaded.
+  plan.alternates[0].blockThreads = 513;
+  Prepared wide(machine, plan);
+  EXPECT_EQ(outcome(wide.made), "ResourceLimit image.threads");
+  EXPECT_EQ(wide.made.error().where, "kernel 'k1.general'");
+}
+
 TEST(CudaBackend, UsesACurrentContextAndRestoresAnother) {
   MockMachine machine;
   machine->deviceCount = 2;
