@@ -5,6 +5,7 @@
 #include "runtime/cuda/CudaDevice.h"
 
 #include <map>
+#include <vector>
 
 namespace azulejo::runtime::cuda {
 
@@ -93,11 +94,20 @@ Status CudaDevice::describe() {
 }
 
 Status CudaDevice::failed(Code code, const std::string &doing) {
-  if (Driver::isLoss(code)) {
-    Code expected = 0;
-    lost.compare_exchange_strong(expected, code);
-  }
+  Code expected = 0;
+  if (Driver::isLoss(code) && lost.compare_exchange_strong(expected, code))
+    keep();
   return owner->error(code, "device '" + label + "'", doing);
+}
+
+void CudaDevice::keep() {
+  struct Lost {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<CudaDevice>> devices;
+  };
+  static Lost *all = new Lost;
+  std::lock_guard<std::mutex> lock(all->mutex);
+  all->devices.push_back(shared_from_this());
 }
 
 Error CudaDevice::lossError() const {

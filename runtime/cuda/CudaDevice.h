@@ -8,7 +8,8 @@
 // A context that a kernel has broken (an illegal address, a trap) answers every
 // later call with an error, and nothing but the end of the process cures it.
 // The device remembers: after the first such code all of its functions return
-// DeviceLost without asking the driver.
+// DeviceLost without asking the driver, and the object is kept to the end of
+// the process, so that opening the device again finds it.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -35,7 +36,8 @@ struct DeviceFacts {
   bool pageableMemory = false; ///< kernels can read any host memory
 };
 
-class CudaDevice : public Device {
+class CudaDevice : public Device,
+                   public std::enable_shared_from_this<CudaDevice> {
 public:
   /// How many devices the driver shows to this process.
   static Result<int> count(const Driver &driver);
@@ -95,6 +97,7 @@ private:
       : owner(std::move(driver)), number(ordinal),
         label("cuda:" + std::to_string(ordinal)) {}
   Status describe();
+  void keep();
   Error lossError() const;
   /// Calls the driver with the context current; retains it if need be.
   template <typename Fn> Status inContext(const char *doing, Fn &&call);

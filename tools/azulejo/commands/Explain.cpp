@@ -56,8 +56,8 @@ public:
     if (measure) {
       if (device->name() != "cpu")
         return makeError(ErrorCode::InvalidArgument, "--measure",
-                         device->name() + " is not this machine", "cli.measure",
-                         "use it with --device cpu");
+                         device->name() + " is not this machine's CPU",
+                         "cli.measure", "use it with --device cpu");
       console.progress("measuring this CPU ...");
       // The device is ours alone, so its rates may change.
       Result<std::string> rates = detail::callForText(

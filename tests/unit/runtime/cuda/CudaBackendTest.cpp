@@ -345,6 +345,15 @@ TEST(CudaBackend, RefusesImagesThatDoNotFit) {
   refuse("ResourceLimit image.threads", plan);
 }
 
+TEST(CudaBackend, ADriverBefore124CannotCountArguments) {
+  MockMachine machine(AZULEJO_MOCK_CUDA_12);
+  plan::Plan plan = twicePlan();
+  Prepared right(machine, plan);
+  ASSERT_TRUE(right.made) << right.made.error().str();
+  plan.launches[0].args.pop_back();
+  EXPECT_EQ(outcome(Prepared(machine, plan).made), "ok");
+}
+
 TEST(CudaBackend, ADriverThatRefusesAnImageSaysWhatToDo) {
   struct {
     int code;

@@ -183,4 +183,7 @@ TEST(CudaDevice, ALossIsRememberedWithoutAskingAgain) {
   EXPECT_EQ(machine->callCount, 0);
   EXPECT_NE(device->alive().error().message.find("earlier call"),
             std::string::npos);
+  // Nor does letting go of it help.
+  device.reset();
+  EXPECT_EQ(outcome(machine.device()->allocate(16)), "DeviceLost cuda.lost");
 }

@@ -5,6 +5,8 @@
 #include "tests/unit/runtime/cuda/MockMachine.h"
 
 #include <set>
+#include <thread>
+#include <vector>
 
 using namespace azulejo;
 using namespace azulejo::mock;
@@ -34,6 +36,33 @@ TEST(CudaDriver, AMissingFunctionIsNamed) {
   EXPECT_NE(driver.error().message.find("lacks cuLaunchKernel"),
             std::string::npos)
       << driver.error().str();
+}
+
+TEST(CudaDriver, AFunctionThatOnlyChecksMayBeMissing) {
+  MockMachine machine(AZULEJO_MOCK_CUDA_12);
+  auto driver = Driver::open(machine.library());
+  ASSERT_TRUE(driver) << driver.error().str();
+  EXPECT_EQ((*driver)->api().funcGetParamInfo, nullptr);
+}
+
+TEST(CudaDriver, ThreadsOpenItAtOnce) {
+  MockMachine machine;
+  machine->deviceCount = 2;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      auto driver = Driver::open(machine.library());
+      ASSERT_TRUE(driver);
+      for (int i = 0; i < 20; ++i) {
+        auto device = runtime::cuda::CudaDevice::open(*driver, t % 2);
+        ASSERT_TRUE(device);
+        ASSERT_TRUE((*device)->context());
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(machine->devices[0].contextRefs, 0);
+  EXPECT_EQ(machine->devices[1].contextRefs, 0);
 }
 
 TEST(CudaDriver, AnOldVersionIsRefused) {

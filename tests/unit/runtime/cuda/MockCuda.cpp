@@ -420,6 +420,7 @@ MOCK Code cuFuncSetAttribute(Function function, FunctionAttribute attribute,
     function->sharedLimit = value;
   return called("cuFuncSetAttribute");
 }
+#ifndef MOCK_LACKS_PARAMETERS
 MOCK Code cuFuncGetParamInfo(Function function, size_t index, size_t *offset,
                              size_t *bytes) {
   if (isOpaque(*function->module))
@@ -430,6 +431,7 @@ MOCK Code cuFuncGetParamInfo(Function function, size_t index, size_t *offset,
   *bytes = 8;
   return called("cuFuncGetParamInfo");
 }
+#endif
 
 #ifndef MOCK_LACKS_LAUNCH
 MOCK Code cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,

@@ -16,10 +16,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-// The build says where the mock is, and the one without cuLaunchKernel.
+// The build says where the mock is.
 #ifndef AZULEJO_MOCK_CUDA
 #define AZULEJO_MOCK_CUDA "mock.so"
-#define AZULEJO_MOCK_CUDA_OLD "old.so"
+#endif
+#ifndef AZULEJO_MOCK_CUDA_OLD
+#define AZULEJO_MOCK_CUDA_OLD "old.so" // without cuLaunchKernel
+#define AZULEJO_MOCK_CUDA_12 "12.so"   // without cuFuncGetParamInfo
 #endif
 
 namespace azulejo::mock {
