@@ -215,7 +215,7 @@ def work(options, cases):
     if roofs:
         say(roofs)
     # Neither timing nor capture likes company.
-    concurrent.futures.wait(compiling.values(), timeout=60)
+    concurrent.futures.wait(compiling.values(), timeout=30)
     for number, case in enumerate(cases):
         left = options.until - time.time()
         if left < 0:
