@@ -130,6 +130,32 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
   return facts;
 }
 
+/// The plan's notes, and one for each launch that asks for alignment: what is
+/// shown of it is the form that then runs.
+static std::vector<plan::Note> notesOf(const plan::Plan &plan) {
+  std::vector<plan::Note> notes = plan.notes;
+  for (const plan::Launch &launch : plan.launches) {
+    if (launch.aligned.empty())
+      continue;
+    std::string names;
+    for (int32_t index : launch.aligned) {
+      const plan::Buffer &buffer = plan.buffers[index];
+      names +=
+          (names.empty() ? "" : ", ") +
+          (buffer.name.empty() ? "workspace buffer " + std::to_string(index)
+                               : buffer.name);
+    }
+    std::string text = "kernel " + launch.kernel + " needs multiples of " +
+                       std::to_string(plan::kAlignedBytes) +
+                       " bytes for addresses and outer strides of " + names;
+    if (launch.otherwise >= 0)
+      text += "; otherwise its general form runs, " +
+              plan.alternates[launch.otherwise].schedule;
+    notes.push_back({"launch.aligned", launch.ops, std::move(text)});
+  }
+  return notes;
+}
+
 static json::Value jsonOf(Count count) {
   return count ? json::Value(*count) : json::Value(nullptr);
 }
@@ -186,7 +212,7 @@ static std::string explainJson(const plan::Plan &plan, const Facts &facts,
       object["attention"] = attentionJson(plan, kernel);
     kernels.push_back(std::move(object));
   }
-  for (const plan::Note &note : plan.notes)
+  for (const plan::Note &note : notesOf(plan))
     notes.push_back(json::Object{{"rule", json::fixUTF8(note.rule)},
                                  {"ops", jsonOf(note.ops)},
                                  {"text", json::fixUTF8(note.text)}});
@@ -261,7 +287,7 @@ static std::string explainText(const plan::Plan &plan, const Facts &facts,
   out << "memory traffic: unfused " << amount(facts.unfused, "B") << ", fused "
       << amount(facts.fused, "B") << ", lower bound "
       << amount(facts.lowerBound, "B") << "\n";
-  for (const plan::Note &note : plan.notes)
+  for (const plan::Note &note : notesOf(plan))
     out << "note [" << note.rule << "] " << joined(note.ops) << ": "
         << note.text << "\n";
   for (const auto &[name, value] : plan.contracts)

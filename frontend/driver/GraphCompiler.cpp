@@ -153,7 +153,8 @@ Result<std::string> emitStage(const graph::Graph &graph,
   for (size_t i = 0; i < regions.texts.size(); ++i) {
     KernelText text;
     Result<KernelCode> code =
-        compileKernel(regions.texts[i], chosen->schedules[i], target, &text);
+        compileKernel(regions.texts[i], chosen->schedules[i], target, &text,
+                      /*withGeneral=*/false);
     if (!code)
       return code.error();
     all += stage == "region"  ? text.region

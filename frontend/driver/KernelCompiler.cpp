@@ -10,6 +10,7 @@
 #include "frontend/driver/Session.h"
 #include "frontend/import/ImportGraph.h"
 #include "ir/graph/GraphTypes.h"
+#include "ir/kernel/Kernel.h"
 #include "passes/cpu/Cpu.h"
 #include "passes/graph/Graph.h"
 #include "passes/kernel/Kernel.h"
@@ -104,20 +105,28 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
                          family->space(region, target)};
 }
 
-/// The rest of compileKernel for a GPU: PTX, which whoever loads it assembles.
+/// The views that the kernel of a lowered module takes to be aligned.
+static std::vector<int64_t> alignedViewsOf(ModuleOp module) {
+  std::vector<int64_t> views;
+  module.walk([&](kernel::FuncOp function) {
+    if (auto list = function->getAttrOfType<DenseI64ArrayAttr>("aligned_views"))
+      views.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+  });
+  return views;
+}
+
+/// The rest of a form for a GPU: PTX, which whoever loads it assembles.
 static Status compileForGpu(Session &session, ModuleOp module,
                             const target::TargetDesc &target, KernelCode &code,
                             KernelText *listing) {
   std::string where = "kernel " + code.family;
-  if (std::optional<std::string> reason = gpu::refusesFamily(code.family))
-    return makeError(ErrorCode::Unsupported, "device '" + target.name + "'",
-                     *reason, "compile.target", "compile for cpu");
   if (failed(gpu::lowerTileToKernel(module)))
     return session.error(ErrorCode::Unsupported, where,
                          "the tile program does not lower to a GPU");
   if (failed(verify(module)))
     return session.error(ErrorCode::Internal, where,
                          "the GPU kernel does not verify");
+  code.alignedViews = alignedViewsOf(module);
   if (listing)
     listing->host = printed(module);
   Result<codegen::PtxCode> ptx =
@@ -156,36 +165,57 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
                          code.schedule.str());
   code.imageKind = "cubin";
   code.image = std::move(cubin->bytes);
+  for (KernelCode &general : code.general)
+    if (Status status = assembleKernel(general, target, ptxas); !status)
+      return status;
   return {};
 }
 
-Result<KernelCode> compileKernel(std::string_view text,
-                                 const schedule::Schedule &schedule,
-                                 const target::TargetDesc &target,
-                                 KernelText *listing) {
-  Session session;
-  OwningOpRef<ModuleOp> source;
-  graphir::FusedOp region = parseRegion(session, text, source);
-  if (!region)
-    return notARegion(session);
-  const tiling::ScheduleFamily *family = tiling::findFamily(schedule.family);
-  std::string where = "kernel " + schedule.family;
-  if (!family)
-    return session.error(ErrorCode::InvalidArgument, where,
-                         "no family has this name");
+/// A host image of the module's kernel.
+static Status compileForHost(Session &session, ModuleOp module,
+                             const std::string &name,
+                             const target::TargetDesc &target, KernelCode &code,
+                             KernelText *listing) {
+  std::string where = "kernel " + code.family;
+  if (failed(cpu::lowerTileToHost(module, target)))
+    return session.error(ErrorCode::Internal, where,
+                         "the tile program does not lower to the CPU");
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  code.scratchBytes =
+      function->getAttrOfType<IntegerAttr>("azulejo.scratch_bytes").getInt();
   if (listing)
-    listing->region = printed(region);
-  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
-    return session.error(ErrorCode::Internal, where, "");
+    listing->host = printed(module);
+  codegen::HostText hostText;
+  Result<codegen::HostImage> image =
+      codegen::compileHost(module, target, listing ? &hostText : nullptr);
+  if (!image)
+    return session.error(image.error().code, where, image.error().message);
+  if (listing) {
+    listing->llvm = std::move(hostText.llvm);
+    listing->assembly = std::move(hostText.assembly);
+  }
+  code.image = std::move(image->bytes);
+  code.entryOffset = image->entries.at(name);
+  return {};
+}
 
+/// One form of a kernel: `assumeAligned` lets its code take views to be
+/// aligned, whichever it finds worth it.
+static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
+                                      const tiling::ScheduleFamily &family,
+                                      const schedule::Schedule &schedule,
+                                      const target::TargetDesc &target,
+                                      bool assumeAligned, KernelText *listing) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&session.context()));
   OpBuilder b(module->getBodyRegion());
-  Result<tile::KernelOp> kernel = family->lower(b, region, schedule, target);
+  Result<tile::KernelOp> kernel = family.lower(b, region, schedule, target);
   if (!kernel)
     return kernel.error();
+  if (assumeAligned)
+    (*kernel)->setAttr("assume_aligned", b.getUnitAttr());
   if (failed(verify(*module)))
-    return session.error(ErrorCode::Internal, where,
+    return session.error(ErrorCode::Internal, "kernel " + schedule.family,
                          "the tile program does not verify");
   if (listing)
     listing->tiled = printed(*kernel);
@@ -200,31 +230,51 @@ Result<KernelCode> compileKernel(std::string_view text,
     code.gridExtents.push_back(extent.str());
   code.gridTiles.assign(kernel->getGridTiles().begin(),
                         kernel->getGridTiles().end());
-  if (target.kind == target::Kind::Gpu) {
-    Status status = compileForGpu(session, *module, target, code, listing);
-    if (!status)
-      return status.error();
-    return code;
-  }
-  if (failed(cpu::lowerTileToHost(*module, target)))
-    return session.error(ErrorCode::Internal, where,
-                         "the tile program does not lower to the CPU");
-  auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(name);
-  code.scratchBytes =
-      function->getAttrOfType<IntegerAttr>("azulejo.scratch_bytes").getInt();
+  Status status =
+      target.kind == target::Kind::Gpu
+          ? compileForGpu(session, *module, target, code, listing)
+          : compileForHost(session, *module, name, target, code, listing);
+  if (!status)
+    return status.error();
+  return code;
+}
+
+Result<KernelCode> compileKernel(std::string_view text,
+                                 const schedule::Schedule &schedule,
+                                 const target::TargetDesc &target,
+                                 KernelText *listing, bool withGeneral) {
+  Session session;
+  OwningOpRef<ModuleOp> source;
+  graphir::FusedOp region = parseRegion(session, text, source);
+  if (!region)
+    return notARegion(session);
+  const tiling::ScheduleFamily *family = tiling::findFamily(schedule.family);
+  std::string where = "kernel " + schedule.family;
+  if (!family)
+    return session.error(ErrorCode::InvalidArgument, where,
+                         "no family has this name");
+  bool gpu = target.kind == target::Kind::Gpu;
+  if (gpu)
+    if (std::optional<std::string> reason = gpu::refusesFamily(schedule.family))
+      return makeError(ErrorCode::Unsupported, "device '" + target.name + "'",
+                       *reason, "compile.target", "compile for cpu");
   if (listing)
-    listing->host = printed(*module);
-  codegen::HostText hostText;
-  Result<codegen::HostImage> image =
-      codegen::compileHost(*module, target, listing ? &hostText : nullptr);
-  if (!image)
-    return session.error(image.error().code, where, image.error().message);
-  if (listing) {
-    listing->llvm = std::move(hostText.llvm);
-    listing->assembly = std::move(hostText.assembly);
-  }
-  code.image = std::move(image->bytes);
-  code.entryOffset = image->entries.at(name);
+    listing->region = printed(region);
+  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
+    return session.error(ErrorCode::Internal, where, "");
+  Result<KernelCode> code =
+      compileForm(session, region, *family, schedule, target, gpu, listing);
+  if (!code || code->alignedViews.empty() || !withGeneral)
+    return code;
+  Result<KernelCode> general = compileForm(
+      session, region, *family, family->generalSchedule(region, target), target,
+      /*assumeAligned=*/false, nullptr);
+  if (!general)
+    return general.error();
+  if (!general->alignedViews.empty())
+    return session.error(ErrorCode::Internal, where,
+                         "its general form assumes alignment");
+  code->general.push_back(*std::move(general));
   return code;
 }
 

@@ -32,6 +32,12 @@ struct KernelCode {
   std::vector<std::string> symbols;     ///< polynomials, after the views
   std::vector<std::string> gridExtents; ///< polynomials
   std::vector<int64_t> gridTiles;
+  /// Views, inputs of the region first, then its outputs, that the code takes
+  /// to be aligned as plan::Launch::aligned says.
+  std::vector<int64_t> alignedViews;
+  /// The form for when they are not: none or one, and none without views. It
+  /// has the same symbols and views as this one.
+  std::vector<KernelCode> general;
 };
 
 /// What `emit` shows of one kernel. `host` is the scheduled program: for a GPU
@@ -57,13 +63,18 @@ struct RegionSchedules {
 Result<RegionSchedules> schedulesOf(std::string_view regionText,
                                     const target::TargetDesc &target);
 
+/// Code for a GPU may assume aligned views (`alignedViews`); `withGeneral` says
+/// whether its general form, of the family's general schedule, is compiled,
+/// too. `text` is of the form that assumes.
 Result<KernelCode> compileKernel(std::string_view regionText,
                                  const schedule::Schedule &schedule,
                                  const target::TargetDesc &target,
-                                 KernelText *text = nullptr);
+                                 KernelText *text = nullptr,
+                                 bool withGeneral = true);
 
-/// Turns a PTX image into a cubin for the target. Code that spills registers,
-/// however many it may use, is refused: the schedule does not fit the target.
+/// Turns a PTX image, and that of the general form, into cubins for the target.
+/// Code that spills registers, however many it may use, is refused: the
+/// schedule does not fit the target.
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
                       const std::string &ptxas);
 

@@ -14,6 +14,8 @@
 
 #include "llvm/Support/BLAKE3.h"
 
+#include <set>
+
 using namespace mlir;
 
 namespace azulejo::driver {
@@ -51,7 +53,10 @@ public:
     }
     markAliases();
     result.workspaceBytes = workspaceEnd;
-    result.contracts = {{"deterministic", true}, {"batchInvariant", true}};
+    // Rows that are not aligned take another form than a single one of them,
+    // which has no step to the next; it may round differently.
+    result.contracts = {{"deterministic", true},
+                        {"batchInvariant", result.alternates.empty()}};
     for (const fusion::Note &note : fused.notes)
       result.notes.push_back({note.rule, note.ops, note.text});
     result.unfusedBytes = dims.expr(unfused);
@@ -160,15 +165,24 @@ private:
   }
 
   void addImages() {
+    for (const KernelCode &code : codes)
+      addImage(code);
+    // Launches of equal kernels share the image of a general form, too.
     for (const KernelCode &code : codes) {
-      plan::Image image;
-      image.kind = code.imageKind;
-      image.arch = target.arch;
-      image.features = target.features;
-      image.bytes = code.image;
-      image.digest = digestOf(image.bytes);
-      result.images.push_back(std::move(image));
+      generalImages.push_back(static_cast<int32_t>(result.images.size()));
+      for (const KernelCode &general : code.general)
+        addImage(general);
     }
+  }
+
+  void addImage(const KernelCode &code) {
+    plan::Image image;
+    image.kind = code.imageKind;
+    image.arch = target.arch;
+    image.features = target.features;
+    image.bytes = code.image;
+    image.digest = digestOf(image.bytes);
+    result.images.push_back(std::move(image));
   }
 
   Result<plan::Expr> polynomial(const std::string &text) {
@@ -179,20 +193,15 @@ private:
     return dims.expr(*dim);
   }
 
-  Status addLaunch(graphir::FusedOp region, size_t kernel) {
-    size_t index = regions.regionOfKernel[kernel];
-    const KernelCode &code = codes[index];
+  /// What depends on the code: everything but provenance.
+  Result<plan::Launch> launchOf(const KernelCode &code, ArrayRef<Value> views) {
     plan::Launch launch;
-    launch.kernel = regions.kernelNames[kernel];
-    launch.image = index;
     launch.entryOffset = code.entryOffset;
     launch.entry = code.entry;
     launch.blockThreads = code.blockThreads;
     launch.scratchBytes = code.scratchBytes;
     launch.family = code.family;
     launch.schedule = code.schedule.str();
-    SmallVector<Value> views(region.getInputs());
-    views.append(region.getOutputs().begin(), region.getOutputs().end());
     for (Value view : views) {
       int32_t buffer = place(view);
       launch.args.push_back({plan::Arg::Address, buffer, 0, {}});
@@ -214,6 +223,30 @@ private:
         return size.error();
       launch.grid = launch.grid * ceilDiv(*size, plan::Expr(tile));
     }
+    // Two views may be of one buffer.
+    std::set<int32_t> aligned;
+    for (int64_t view : code.alignedViews) {
+      if (view < 0 || view >= static_cast<int64_t>(views.size()))
+        return makeError(ErrorCode::Internal, "plan",
+                         "a kernel assumes of view " + std::to_string(view) +
+                             ", which it does not have, that it is aligned");
+      aligned.insert(place(views[view]));
+    }
+    launch.aligned.assign(aligned.begin(), aligned.end());
+    return launch;
+  }
+
+  Status addLaunch(graphir::FusedOp region, size_t kernel) {
+    size_t index = regions.regionOfKernel[kernel];
+    const KernelCode &code = codes[index];
+    SmallVector<Value> views(region.getInputs());
+    views.append(region.getOutputs().begin(), region.getOutputs().end());
+    Result<plan::Launch> made = launchOf(code, views);
+    if (!made)
+      return made.error();
+    plan::Launch launch = *std::move(made);
+    launch.kernel = regions.kernelNames[kernel];
+    launch.image = index;
     RegionTraffic traffic = trafficOf(region);
     launch.flops = dims.expr(traffic.flops);
     launch.bytes = dims.expr(traffic.bytes);
@@ -223,7 +256,27 @@ private:
       launch.ops.push_back(
           (label.empty() ? graphir::kindOf(&op) : label).str());
     }
+    if (Status status = addGeneral(code, index, views, launch); !status)
+      return status;
     result.launches.push_back(std::move(launch));
+    return {};
+  }
+
+  /// The form of a launch for when its buffers are not aligned.
+  Status addGeneral(const KernelCode &code, size_t index, ArrayRef<Value> views,
+                    plan::Launch &launch) {
+    if (code.general.empty() || launch.aligned.empty())
+      return {};
+    Result<plan::Launch> general = launchOf(code.general.front(), views);
+    if (!general)
+      return general.error();
+    general->kernel = launch.kernel + ".general";
+    general->image = generalImages[index];
+    general->ops = launch.ops;
+    general->flops = launch.flops;
+    general->bytes = launch.bytes;
+    launch.otherwise = static_cast<int32_t>(result.alternates.size());
+    result.alternates.push_back(*std::move(general));
     return {};
   }
 
@@ -240,6 +293,7 @@ private:
   using Slot = std::pair<plan::Expr, plan::Expr>; // offset, size
   llvm::MapVector<Value, Slot> slots;
   std::vector<Slot> freeSlots;
+  std::vector<int32_t> generalImages; ///< per code, if it has a general form
   plan::Expr workspaceEnd{0};
   bool empty = true;
 };

@@ -139,6 +139,7 @@ static bool readStrings(const json::Object &from, const char *name,
   return true;
 }
 
+// A candidate is of one form.
 Message toMessage(const KernelCode &code) {
   return {json::Object{{"family", code.family},
                        {"schedule", code.schedule.str()},
@@ -149,7 +150,8 @@ Message toMessage(const KernelCode &code) {
                        {"scratchBytes", code.scratchBytes},
                        {"symbols", arrayOf(code.symbols)},
                        {"gridExtents", arrayOf(code.gridExtents)},
-                       {"gridTiles", arrayOf(code.gridTiles)}},
+                       {"gridTiles", arrayOf(code.gridTiles)},
+                       {"alignedViews", arrayOf(code.alignedViews)}},
           code.image};
 }
 
@@ -164,8 +166,9 @@ std::optional<KernelCode> codeFrom(const Message &message) {
   auto block = from.getInteger("blockThreads");
   auto scratch = from.getInteger("scratchBytes");
   const json::Array *tiles = from.getArray("gridTiles");
+  const json::Array *views = from.getArray("alignedViews");
   if (!family || !text || !kind || !entry || !function || !block || !scratch ||
-      !tiles || !readStrings(from, "symbols", code.symbols) ||
+      !tiles || !views || !readStrings(from, "symbols", code.symbols) ||
       !readStrings(from, "gridExtents", code.gridExtents))
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(*text);
@@ -176,6 +179,12 @@ std::optional<KernelCode> codeFrom(const Message &message) {
     if (!value || *value <= 0)
       return std::nullopt;
     code.gridTiles.push_back(*value);
+  }
+  for (const json::Value &view : *views) {
+    auto value = view.getAsInteger();
+    if (!value || *value < 0)
+      return std::nullopt;
+    code.alignedViews.push_back(*value);
   }
   if (code.gridTiles.size() != code.gridExtents.size())
     return std::nullopt;

@@ -34,6 +34,14 @@ public:
   defaultSchedule(graphir::FusedOp region,
                   const target::TargetDesc &target) const = 0;
 
+  /// The schedule of the form that assumes no alignment (ADR 16), which runs
+  /// beside a form of any schedule.
+  virtual schedule::Schedule
+  generalSchedule(graphir::FusedOp region,
+                  const target::TargetDesc &target) const {
+    return defaultSchedule(region, target);
+  }
+
   /// Adds the kernel at `b`'s position. The region's normalisations have been
   /// decomposed into reductions.
   virtual Result<tile::KernelOp>

@@ -1,0 +1,49 @@
+//===- ExplainTest.cpp - what is said of a plan's launches ----------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/api/Explain.h"
+#include "tests/unit/runtime/TestPlan.h"
+
+#include "gmock/gmock.h"
+
+using namespace azulejo;
+using testing::HasSubstr;
+using testing::Not;
+
+static plan::Plan guarded() {
+  plan::Plan plan = runtime::testPlan("twice", true);
+  plan.buffers[2].name = "";
+  runtime::addGeneralForm(plan, {0, 2});
+  plan.launches[0].schedule = "RowChain{the fast one}";
+  plan.alternates[0].schedule = "RowChain{the general one}";
+  return plan;
+}
+
+TEST(Explain, ShowsTheFastFormAndNotesTheOther) {
+  std::vector<int64_t> dims = {4};
+  std::string text = api::explain(guarded(), dims, /*json=*/false);
+  EXPECT_THAT(text, HasSubstr("schedule  RowChain{the fast one}\n"));
+  EXPECT_THAT(text, Not(HasSubstr("schedule  RowChain{the general one}")));
+  EXPECT_THAT(text,
+              HasSubstr("note [launch.aligned] double: kernel k0 needs "
+                        "multiples of 16 bytes for addresses and outer strides "
+                        "of x, workspace buffer 2; otherwise its general form "
+                        "runs, RowChain{the general one}\n"));
+  // Each kernel counts once.
+  EXPECT_THAT(text, HasSubstr("fused 512 B"));
+  std::string json = api::explain(guarded(), dims, /*json=*/true);
+  EXPECT_THAT(json, HasSubstr("\"rule\":\"launch.aligned\""));
+  EXPECT_THAT(json, Not(HasSubstr("k0.general")));
+}
+
+TEST(Explain, SaysWhereThereIsNoOtherForm) {
+  plan::Plan plan = guarded();
+  plan.launches[0].otherwise = -1;
+  plan.alternates.clear();
+  std::vector<int64_t> dims = {4};
+  std::string text = api::explain(plan, dims, /*json=*/false);
+  EXPECT_THAT(text, HasSubstr("workspace buffer 2\n"));
+  plan.launches[0].aligned.clear();
+  EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("aligned")));
+}

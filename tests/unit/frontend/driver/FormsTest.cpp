@@ -1,0 +1,213 @@
+//===- FormsTest.cpp - kernels in two forms become launches ---------------===//
+//
+// Code for this machine assumes no alignment, so these tests say that it does:
+// what they look at is how the plan is put together and that either form runs.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "TestRegions.h"
+#include "frontend/driver/RegionFacts.h"
+#include "frontend/driver/WorkerProtocol.h"
+#include "runtime/cpu/CpuBackend.h"
+
+#include <gtest/gtest.h>
+
+using namespace azulejo;
+using namespace azulejo::test;
+using driver::KernelCode;
+
+namespace {
+
+KernelCode compiled(const std::string &region,
+                    const schedule::Schedule &schedule) {
+  Result<KernelCode> code =
+      driver::compileKernel(region, schedule, target::hostTarget());
+  EXPECT_TRUE(code) << code.error().str();
+  return code ? *code : KernelCode();
+}
+
+/// The region's code under its default schedule, as if it assumed `aligned`,
+/// with the code under another schedule for the rest.
+KernelCode twoForms(const std::string &region, std::vector<int64_t> aligned) {
+  Result<driver::RegionSchedules> known =
+      driver::schedulesOf(region, target::hostTarget());
+  EXPECT_TRUE(known) << known.error().str();
+  KernelCode code = compiled(region, known->fallback);
+  for (const schedule::Schedule &other : known->space.enumerate(16)) {
+    KernelCode general = compiled(region, other);
+    if (general.image == code.image)
+      continue;
+    code.general.push_back(std::move(general));
+    break;
+  }
+  EXPECT_EQ(code.general.size(), 1u) << "every schedule gives the same code";
+  code.alignedViews = std::move(aligned);
+  return code;
+}
+
+/// The plan after the way through bytes.
+plan::Plan planOf(const std::string &region, const KernelCode &code) {
+  Result<graph::Graph> graph = driver::regionGraph(region);
+  EXPECT_TRUE(graph) << graph.error().str();
+  Result<plan::Plan> plan =
+      driver::regionPlan(region, *graph, code, target::hostTarget());
+  EXPECT_TRUE(plan) << plan.error().str();
+  if (!plan)
+    return {};
+  Result<plan::Plan> parsed = plan::parse(plan::serialize(*plan), "test");
+  EXPECT_TRUE(parsed) << parsed.error().str();
+  return parsed ? *parsed : plan::Plan();
+}
+
+TEST(Forms, ViewsBecomeBuffersAndCodeBecomesAnAlternate) {
+  std::string region = matmulRegion();
+  KernelCode code = twoForms(region, {3, 0});
+  plan::Plan plan = planOf(region, code);
+  ASSERT_EQ(plan.launches.size(), 1u);
+  ASSERT_EQ(plan.alternates.size(), 1u);
+  ASSERT_EQ(plan.images.size(), 2u);
+  const plan::Launch &launch = plan.launches[0], &other = plan.alternates[0];
+  EXPECT_EQ(launch.aligned, (std::vector<int32_t>{0, 3}));
+  EXPECT_EQ(plan.buffers[3].name, "out0");
+  EXPECT_EQ(launch.otherwise, 0);
+  EXPECT_EQ(plan.images[launch.image].bytes, code.image);
+  EXPECT_EQ(plan.images[other.image].bytes, code.general[0].image);
+  EXPECT_EQ(other.kernel, launch.kernel + ".general");
+  EXPECT_EQ(other.schedule, code.general[0].schedule.str());
+  EXPECT_NE(other.schedule, launch.schedule);
+  EXPECT_EQ(other.ops, launch.ops);
+  EXPECT_EQ(other.bytes, launch.bytes);
+  EXPECT_EQ(other.scratchBytes, code.general[0].scratchBytes);
+  EXPECT_EQ(other.args.size(), launch.args.size());
+  EXPECT_TRUE(plan.contracts.at("deterministic"));
+  EXPECT_FALSE(plan.contracts.at("batchInvariant"))
+      << "one row takes the first form wherever the next would be";
+}
+
+TEST(Forms, EitherOneComputesTheRegion) {
+  std::string region = matmulRegion();
+  runtime::CpuBackend backend(target::hostTarget().arch,
+                              target::hostTarget().features);
+  auto exe = runtime::Executable::prepare(
+      planOf(region, twoForms(region, {0, 3})), backend);
+  ASSERT_TRUE(exe) << exe.error().str();
+  constexpr int64_t M = 5;
+  alignas(64) static float x[M * 96 + 16], w[96 * 160], bias[160],
+      y[M * 160 + 16];
+  for (int64_t i = 0; i < 96 * 160; ++i)
+    w[i] = static_cast<float>(i % 7 - 3) / 8;
+  int64_t shapes[4][2] = {{M, 96}, {96, 160}, {160, 0}, {M, 160}};
+  std::vector<float> results[2];
+  for (int64_t at : {0, 1}) {
+    for (int64_t i = 0; i < M * 96; ++i)
+      x[at + i] = static_cast<float>(i % 5 - 2) / 4;
+    float *data[4] = {x + at, w, bias, y + at};
+    az_tensor tensors[4];
+    for (int i = 0; i < 4; ++i)
+      tensors[i] = {sizeof(az_tensor), data[i],   AZ_F32,
+                    i == 2 ? 1 : 2,    shapes[i], nullptr};
+    runtime::Tensors bound(tensors, 4);
+    Result<int64_t> bytes = (*exe)->workspaceBytesFor(bound, {});
+    ASSERT_TRUE(bytes);
+    std::vector<char> workspace(static_cast<size_t>(*bytes) + 64);
+    char *start = workspace.data();
+    start += (64 - reinterpret_cast<uintptr_t>(start) % 64) % 64;
+    Status status = (*exe)->run(bound, start, static_cast<size_t>(*bytes), {});
+    ASSERT_TRUE(status) << status.error().str();
+    results[at].assign(y + at, y + at + M * 160);
+  }
+  float largest = 0;
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    EXPECT_NEAR(results[0][i], results[1][i], 1e-4) << i;
+    largest = std::max(largest, results[0][i]);
+  }
+  EXPECT_GT(largest, 0.1f) << "nothing was computed";
+}
+
+TEST(Forms, WithoutAGeneralFormThereIsOnlyACondition) {
+  std::string region = matmulRegion();
+  KernelCode code = twoForms(region, {1});
+  code.general.clear();
+  plan::Plan plan = planOf(region, code);
+  EXPECT_EQ(plan.launches[0].aligned, std::vector<int32_t>{1});
+  EXPECT_EQ(plan.launches[0].otherwise, -1);
+  EXPECT_TRUE(plan.alternates.empty());
+  EXPECT_TRUE(plan.contracts.at("batchInvariant"));
+  EXPECT_EQ(plan.images.size(), 1u);
+}
+
+TEST(Forms, AViewThatIsNotThereIsAnError) {
+  std::string region = matmulRegion();
+  Result<graph::Graph> graph = driver::regionGraph(region);
+  ASSERT_TRUE(graph);
+  for (int64_t view : {-1, 4}) {
+    KernelCode code = twoForms(region, {view});
+    Result<plan::Plan> plan =
+        driver::regionPlan(region, *graph, code, target::hostTarget());
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, ErrorCode::Internal);
+  }
+}
+
+// Two launches of one kernel: two alternates, one image; the value between
+// them lies in the workspace and is a condition like any other.
+TEST(Forms, EqualKernelsShareTheImageOfTheirGeneralForm) {
+  graph::Graph graph;
+  graph::Dim M = *graph.dim("M", 1, 64);
+  auto x = *graph.input("x", {graph::DType::F32, {M, graph::Dim(96)}});
+  auto w =
+      *graph.input("w", {graph::DType::F32, {graph::Dim(96), graph::Dim(96)}});
+  auto middle = graph.append("matmul", {x, w}, {});
+  ASSERT_TRUE(middle);
+  auto result = graph.append("matmul", {middle->front(), w}, {});
+  ASSERT_TRUE(result);
+  ASSERT_TRUE(graph.output("y", result->front()));
+  driver::Session session;
+  Result<driver::FusedGraph> fused = driver::fuseGraph(session, graph, true);
+  ASSERT_TRUE(fused);
+  driver::RegionTable table = driver::regionsOf(*fused);
+  ASSERT_EQ(table.texts.size(), 1u);
+  ASSERT_EQ(table.regionOfKernel.size(), 2u);
+  std::vector<KernelCode> codes = {twoForms(table.texts[0], {0, 2})};
+  Result<plan::Plan> plan =
+      driver::buildPlan(*fused, graph, table, codes, target::hostTarget());
+  ASSERT_TRUE(plan) << plan.error().str();
+  ASSERT_TRUE(plan::validate(*plan, "test"));
+  EXPECT_EQ(plan->images.size(), 2u);
+  ASSERT_EQ(plan->alternates.size(), 2u);
+  EXPECT_EQ(plan->alternates[0].image, 1);
+  EXPECT_EQ(plan->alternates[1].image, 1);
+  EXPECT_EQ(plan->launches[0].otherwise, 0);
+  EXPECT_EQ(plan->launches[1].otherwise, 1);
+  // x, w, y, and the workspace.
+  EXPECT_EQ(plan->launches[0].aligned, (std::vector<int32_t>{0, 3}));
+  EXPECT_EQ(plan->launches[1].aligned, (std::vector<int32_t>{2, 3}));
+  EXPECT_EQ(plan->buffers[3].kind, plan::BufferKind::Workspace);
+}
+
+TEST(Forms, AWorkersAnswerKeepsTheCondition) {
+  KernelCode code = twoForms(matmulRegion(), {0, 3});
+  driver::Message message = driver::toMessage(code);
+  std::optional<KernelCode> back = driver::codeFrom(message);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->alignedViews, code.alignedViews);
+  EXPECT_TRUE(back->general.empty()) << "a candidate is of one form";
+  message = driver::toMessage(code);
+  message.json["alignedViews"] = llvm::json::Array{-1};
+  EXPECT_FALSE(driver::codeFrom(message));
+  message.json["alignedViews"] = "all";
+  EXPECT_FALSE(driver::codeFrom(message));
+}
+
+// Code for a CPU is of one form, whoever asks.
+TEST(Forms, HostCodeAssumesNothing) {
+  std::string region = matmulRegion();
+  Result<driver::RegionSchedules> known =
+      driver::schedulesOf(region, target::hostTarget());
+  ASSERT_TRUE(known);
+  KernelCode code = compiled(region, known->fallback);
+  EXPECT_TRUE(code.alignedViews.empty());
+  EXPECT_TRUE(code.general.empty());
+}
+
+} // namespace
