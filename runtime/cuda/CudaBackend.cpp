@@ -220,7 +220,8 @@ Status CudaBackend::checkStream(const Queue &queue) const {
   Context theirs = nullptr;
   Code code = device->api().streamGetCtx(
       static_cast<StreamHandle>(queue.stream), &theirs);
-  if (Driver::isLoss(code))
+  // A destroyed context may be the stream's, which is not ours.
+  if (Driver::isLoss(code) && code != kErrorContextDestroyed)
     return device->failed(code, "the stream cannot be used");
   if (code == 0 && theirs == device->retained())
     return {};

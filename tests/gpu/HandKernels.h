@@ -1,4 +1,4 @@
-//===- HandKernels.h - small kernels by hand, and plans round them -*- C++ -*-//
+//===- HandKernels.h - kernels and plans by hand ----------------*- C++ -*-===//
 //
 // What tests of the runtime run: kernels of which everything is known, without
 // any compiler. As PTX for sm_80, so that every supported GPU takes them.

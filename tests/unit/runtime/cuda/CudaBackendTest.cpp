@@ -438,6 +438,9 @@ TEST(CudaBackend, ChecksPointersAndTheStream) {
   run.stream = *other->makeStream();
   Status status = run(true);
   EXPECT_EQ(outcome(status), "InvalidArgument run.stream");
+  // One that is no more is the caller's mistake and no loss of the device.
+  other->freeStream(run.stream);
+  EXPECT_EQ(outcome(run(true)), "InvalidArgument run.stream");
   run.stream = nullptr; // the default stream is everybody's
   EXPECT_EQ(outcome(run(true)), "ok");
   run.stream = mine;

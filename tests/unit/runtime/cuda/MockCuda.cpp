@@ -496,7 +496,7 @@ MOCK Code cuStreamSynchronize(StreamHandle stream) {
 }
 MOCK Code cuStreamGetCtx(StreamHandle stream, Context *context) {
   *context = stream->context;
-  return called("cuStreamGetCtx");
+  return stream->context ? called("cuStreamGetCtx") : kErrorContextDestroyed;
 }
 MOCK Code cuStreamBeginCapture_v2(StreamHandle stream, CaptureMode) {
   if (int code = inContext("cuStreamBeginCapture_v2"))
