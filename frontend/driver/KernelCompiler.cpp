@@ -166,8 +166,11 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
   code.imageKind = "cubin";
   code.image = std::move(cubin->bytes);
   for (KernelCode &general : code.general)
-    if (Status status = assembleKernel(general, target, ptxas); !status)
-      return status;
+    if (Status status = assembleKernel(general, target, ptxas); !status) {
+      Error error = status.error();
+      error.where += ", the form without alignment";
+      return error;
+    }
   return {};
 }
 
