@@ -1,192 +1,87 @@
-//===- Assemble.cpp - running the assembler -------------------------------===//
+//===- Assemble.cpp - which assembler -------------------------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "codegen/assemble/Assemble.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <thread>
-
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "codegen/assemble/NvJitLink.h"
+#include "codegen/assemble/Ptxas.h"
 
 namespace azulejo::codegen {
 
-namespace {
-
-Error systemError(const std::string &where, const char *what) {
-  return makeError(ErrorCode::Toolchain, where,
-                   std::string(what) + ": " + std::strerror(errno));
-}
-
-/// A private folder for one run; gone with everything in it at the end.
-class TempFolder {
-public:
-  explicit TempFolder(const std::string &parent) {
-    std::string pattern = parent + "/azulejo-ptx-XXXXXX";
-    if (mkdtemp(pattern.data())) // mode 0700, fails if it exists
-      path = pattern;
+std::string Assembler::name() const {
+  switch (kind) {
+  case AssemblerKind::Driver:
+    return "driver";
+  case AssemblerKind::Ptxas:
+    return "ptxas " + version;
+  case AssemblerKind::NvJitLink:
+    return "nvJitLink " + version;
   }
-  TempFolder(const TempFolder &) = delete;
-  TempFolder &operator=(const TempFolder &) = delete;
-  ~TempFolder() {
-    if (path.empty())
-      return;
-    for (const char *name : {"in.ptx", "out.cubin", "log"})
-      unlink(file(name).c_str());
-    rmdir(path.c_str());
-  }
-  std::string file(const char *name) const { return path + "/" + name; }
-
-  std::string path; ///< empty: could not be made
-};
-
-Status writeFile(const std::string &path, std::string_view bytes) {
-  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0)
-    return systemError(path, "cannot be created");
-  while (!bytes.empty()) {
-    ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0) {
-      Error error = systemError(path, "cannot be written");
-      close(file);
-      return error;
-    }
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  if (close(file) != 0)
-    return systemError(path, "cannot be written");
   return {};
 }
 
-Result<std::string> readFile(const std::string &path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return systemError(path, "cannot be read");
-  std::string bytes;
-  char buffer[1 << 16];
-  for (;;) {
-    ssize_t count = read(file, buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0) {
-      Error error = systemError(path, "cannot be read");
-      close(file);
-      return error;
-    }
-    if (count == 0)
-      break;
-    bytes.append(buffer, static_cast<size_t>(count));
+static Result<Assembler> findPtxas(const std::string &program) {
+  if (program.empty())
+    return makeError(ErrorCode::Toolchain, "ptxas", "is not found",
+                     "assembler.ptxas",
+                     "put it on PATH or name it in AZULEJO_PTXAS");
+  Result<std::string> version = ptxasVersion(program);
+  if (!version)
+    return version.error();
+  return Assembler{AssemblerKind::Ptxas, program, std::move(*version), {}};
+}
+
+static Result<Assembler> findNvJitLink(const AssemblerRequest &request) {
+  return request.nvJitLink.empty() ? openNvJitLink(request.nvJitLinkNames)
+                                   : openNvJitLink({request.nvJitLink});
+}
+
+Result<Assembler> findAssembler(const AssemblerRequest &request) {
+  if (request.wanted == "driver")
+    return Assembler{AssemblerKind::Driver, {}, {}, "as asked for"};
+  if (request.wanted == "nvjitlink")
+    return findNvJitLink(request);
+  if (request.wanted == "ptxas")
+    return findPtxas(request.ptxas);
+  if (request.wanted != "auto")
+    return makeError(ErrorCode::InvalidArgument, "assembler",
+                     "the name '" + request.wanted + "' is not known",
+                     "assembler.name", "use auto, nvjitlink, ptxas or driver");
+  std::string passedOver;
+  auto passOver = [&](const Error &error) {
+    passedOver +=
+        (passedOver.empty() ? "" : "; ") + error.where + ": " + error.message;
+  };
+  Result<Assembler> found = findNvJitLink(request);
+  // A library that was named and does not work is no reason to take another.
+  if (found || !request.nvJitLink.empty())
+    return found;
+  passOver(found.error());
+  found = findPtxas(request.ptxas);
+  if (!found) {
+    passOver(found.error());
+    found = Assembler{};
   }
-  close(file);
-  return bytes;
+  found->note = std::move(passedOver);
+  return found;
 }
 
-/// Starts the child with both outputs in `log`. Returns its id.
-Result<pid_t> start(const std::vector<std::string> &command,
-                    const std::string &log) {
-  std::vector<char *> argv;
-  for (const std::string &word : command)
-    argv.push_back(const_cast<char *>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  if (posix_spawn_file_actions_init(&actions) != 0)
-    return makeError(ErrorCode::OutOfMemory, command[0], "cannot be started");
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(),
-                                   O_WRONLY | O_CREAT | O_EXCL, 0600);
-  posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  pid_t child = 0;
-  int failure = posix_spawn(&child, command[0].c_str(), &actions, nullptr,
-                            argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0)
-    return makeError(ErrorCode::Toolchain, "assembler '" + command[0] + "'",
-                     std::string("cannot be started: ") +
-                         std::strerror(failure),
-                     {}, "name a working ptxas");
-  return child;
-}
-
-/// The child's wait status, or an error when it had to be killed.
-Result<int> waitFor(pid_t child, int64_t timeoutMs, const std::string &where) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeoutMs);
-  auto pause = std::chrono::microseconds(500);
-  for (;;) {
-    int status = 0;
-    pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child)
-      return status;
-    if (ended < 0 && errno != EINTR)
-      return systemError(where, "cannot be waited for");
-    if (Clock::now() >= end) {
-      kill(child, SIGKILL);
-      while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-      return makeError(ErrorCode::Timeout, where,
-                       "did not end within " + std::to_string(timeoutMs) +
-                           " ms and was killed");
-    }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(20000));
-  }
-}
-
-} // namespace
-
-Result<Cubin> assemblePtx(std::string_view ptx,
+Result<Cubin> assemblePtx(std::string_view ptx, const Assembler &assembler,
                           const AssembleOptions &options) {
-  std::string where = "assembler '" + options.ptxas + "'";
-  if (options.ptxas.empty() || options.arch.empty())
-    return makeError(ErrorCode::InvalidArgument, where,
-                     "needs a path and an architecture");
-  TempFolder folder(options.tempDir.empty() ? P_tmpdir : options.tempDir);
-  if (folder.path.empty())
-    return systemError(where, "no temporary folder can be made");
-  std::string in = folder.file("in.ptx"), out = folder.file("out.cubin"),
-              log = folder.file("log");
-  if (Status status = writeFile(in, ptx); !status)
-    return status.error();
-  Result<pid_t> child = start(
-      {options.ptxas, "-arch=" + options.arch, "-O3", "-v", "-o", out, in},
-      log);
-  if (!child)
-    return child.error();
-  Result<int> status = waitFor(*child, options.timeoutMs, where);
-  if (!status)
-    return status.error();
-  Result<std::string> text = readFile(log);
-  if (!text)
-    return text.error();
-  if (WIFSIGNALED(*status))
-    return makeError(ErrorCode::Toolchain, where,
-                     "was ended by signal " +
-                         std::to_string(WTERMSIG(*status)));
-  if (WEXITSTATUS(*status) == 127 && text->empty())
-    return makeError(ErrorCode::Toolchain, where, "cannot be started", {},
-                     "name a working ptxas");
-  if (WEXITSTATUS(*status) != 0)
-    return makeError(ErrorCode::Internal, where,
-                     "refuses the code for " + options.arch + ": " + *text);
-  Result<AssemblyReport> report = parseAssemblerLog(*text);
-  if (!report)
-    return report.error();
-  Result<std::string> bytes = readFile(out);
-  if (!bytes)
-    return bytes.error();
-  return Cubin{std::move(*bytes), std::move(*report)};
+  if (options.arch.empty())
+    return makeError(ErrorCode::InvalidArgument, "assembler",
+                     "needs an architecture");
+  switch (assembler.kind) {
+  case AssemblerKind::Ptxas:
+    return assembleByPtxas(ptx, assembler.path, options);
+  case AssemblerKind::NvJitLink:
+    return assembleByNvJitLink(ptx, assembler.path, options);
+  case AssemblerKind::Driver:
+    break;
+  }
+  return makeError(ErrorCode::InvalidArgument, "assembler",
+                   "the driver assembles when it loads a kernel");
 }
 
 } // namespace azulejo::codegen

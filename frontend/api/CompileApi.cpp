@@ -80,6 +80,8 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
       options.cache_path_ro ? options.cache_path_ro : env->cachePathRo;
   request.workerPath =
       options.worker_path ? options.worker_path : env->workerPath;
+  request.assembler = env->assembler;
+  request.nvJitLink = env->nvJitLink;
   request.ptxas = env->ptxas;
   request.threads = options.pool   ? options.pool->pool->workers()
                     : env->threads ? env->threads
@@ -157,7 +159,7 @@ static Status compile(const az_graph *graph, const az_device *device,
     return request.error();
   // An older generation's PTX serves a GPU that its machine code does not.
   if (!device->native)
-    request->ptxas.clear();
+    request->assembler = "driver";
   // For a device that is here, a plan that does not run is an error at once.
   bool mustRun = device->backend != nullptr;
   PlanCache cache(*request);

@@ -47,7 +47,10 @@ struct CompileRequest {
   std::string cachePathRo; ///< colon list of read-only layers
   std::string workerPath;  ///< empty: beside the compiler library
   int threads = 1;         ///< for compiling and for timing on a CPU
-  std::string ptxas;       ///< assembler for GPUs; empty: images stay PTX
+  /// For GPUs: "driver" (images stay PTX), "nvjitlink", "ptxas", or "auto", the
+  /// first of those that works. Paths may be empty.
+  std::string assembler = "driver";
+  std::string nvJitLink, ptxas;
 
   /// Levels as az_log_fn. Never empty.
   std::function<void(int level, const std::string &message)> log;

@@ -25,8 +25,12 @@ static const Variable kVariables[] = {
                        "h200, ..."},
     {"AZULEJO_COMPILER", "path of the compiler library"},
     {"AZULEJO_WORKER", "path of the azulejo-worker program"},
-    {"AZULEJO_PTXAS", "path of the assembler for GPU plans; default: ptxas on "
-                      "PATH, else plans carry PTX"},
+    {"AZULEJO_ASSEMBLER", "what assembles GPU code: auto (default), nvjitlink, "
+                          "ptxas or driver"},
+    {"AZULEJO_NVJITLINK", "path of the library nvJitLink; default: as the "
+                          "system finds it"},
+    {"AZULEJO_PTXAS", "path of the program ptxas, which is then used; default: "
+                      "ptxas on PATH, where there is no nvJitLink"},
     {"AZULEJO_CUDA_LIBRARY", "path of NVIDIA's driver library; default: "
                              "libcuda.so.1 as the system finds it"},
     {"AZULEJO_CHECK_POINTERS", "on or off (default): whether runs on a GPU ask "
@@ -77,6 +81,23 @@ static std::string findPtxas() {
       return program;
     begin = end + 1;
   }
+  return {};
+}
+
+/// A path that is named says what is wanted, too.
+static Status readAssembler(Environment &env) {
+  static constexpr const char *kNames[] = {"", "auto", "nvjitlink", "ptxas",
+                                           "driver"};
+  Result<size_t> name = choose("AZULEJO_ASSEMBLER", kNames,
+                               "use auto, nvjitlink, ptxas or driver");
+  if (!name)
+    return name.error();
+  env.nvJitLink = get("AZULEJO_NVJITLINK");
+  env.ptxas = findPtxas();
+  if (*name > 0)
+    env.assembler = kNames[*name];
+  else if (env.nvJitLink.empty() && !get("AZULEJO_PTXAS").empty())
+    env.assembler = "ptxas";
   return {};
 }
 
@@ -142,7 +163,8 @@ Result<Environment> readEnvironment() {
     env.device = device;
   env.compilerPath = get("AZULEJO_COMPILER");
   env.workerPath = get("AZULEJO_WORKER");
-  env.ptxas = findPtxas();
+  if (Status status = readAssembler(env); !status)
+    return status.error();
   env.cudaLibrary = get("AZULEJO_CUDA_LIBRARY");
   static constexpr const char *kSwitch[] = {"off", "on"};
   Result<size_t> check =

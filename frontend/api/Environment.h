@@ -31,9 +31,11 @@ struct Environment {
   std::string device = "cpu";
   std::string compilerPath; ///< empty: beside the library
   std::string workerPath;
-  std::string ptxas;          ///< empty: there is none
-  std::string cudaLibrary;    ///< empty: as the system finds it
-  bool checkPointers = false; ///< what runs on GPUs do that do not say
+  std::string assembler = "auto"; ///< as CompileRequest::assembler
+  std::string nvJitLink;          ///< empty: as the system finds it
+  std::string ptxas;              ///< empty: there is none
+  std::string cudaLibrary;        ///< empty: as the system finds it
+  bool checkPointers = false;     ///< what runs on GPUs do that do not say
 };
 
 struct Variable {

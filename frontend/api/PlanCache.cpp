@@ -58,14 +58,17 @@ PlanCache::PlanCache(const CompileRequest &request) {
 static cache::Key keyOf(const graph::Graph &graph,
                         const target::TargetDesc &target,
                         const CompileRequest &request, bool tuned) {
-  // A CPU plan is the same with and without an assembler for GPUs.
-  bool assembled = target.kind == target::Kind::Gpu && !request.ptxas.empty();
+  // A CPU plan is the same whatever assembles for GPUs. Which assembler "auto"
+  // finds is not looked up on a hit: code of either runs.
+  bool gpu = target.kind == target::Kind::Gpu;
+  std::string assembler =
+      !gpu ? "" : request.assembler + (request.ptxas.empty() ? "" : "+ptxas");
   cache::PlanKey key;
   key.graph = graph.canonical();
   key.options = std::string("fusion=") + (request.allowFusion ? "1" : "0") +
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads) +
-                " assembled=" + (assembled ? "1" : "0");
+                " assembler=" + assembler;
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +

@@ -27,6 +27,7 @@ struct RunnerOptions {
   uint64_t seed = 1;
   int64_t redzoneBytes = measure::kDefaultRedzoneBytes;
   bool cold = true;
+  codegen::AssemblerRequest assembler = {}; ///< for GPUs
 };
 
 /// How a candidate passed verification.
@@ -67,6 +68,7 @@ private:
   struct Opened;
   target::TargetDesc target;
   RunnerOptions options;
+  std::optional<codegen::Assembler> assembler; ///< looked for once
   std::unique_ptr<Opened> opened;
 };
 

@@ -94,6 +94,24 @@ compileRegions(const std::vector<std::string> &texts,
   return codes;
 }
 
+/// Without an assembler the images stay PTX, which a driver can load, too.
+static Status assembleAll(std::vector<KernelCode> &codes,
+                          const target::TargetDesc &target,
+                          const api::CompileRequest &request) {
+  Result<codegen::Assembler> assembler = codegen::findAssembler(
+      {request.assembler, request.nvJitLink, request.ptxas});
+  if (!assembler)
+    return assembler.error();
+  request.log(2, "assembler: " + assembler->name() +
+                     (assembler->path.empty() ? "" : ", " + assembler->path) +
+                     (assembler->note.empty() ? "" : " (" + assembler->note) +
+                     (assembler->note.empty() ? "" : ")"));
+  for (KernelCode &code : codes)
+    if (Status status = assembleKernel(code, target, *assembler); !status)
+      return status;
+  return {};
+}
+
 Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
                                        const target::TargetDesc &target,
                                        const api::CompileRequest &request) {
@@ -110,11 +128,9 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
       compileRegions(regions.texts, chosen->schedules, target, request.threads);
   if (!codes)
     return codes.error();
-  // Without an assembler the images stay PTX, which a driver can load, too.
-  if (target.kind == target::Kind::Gpu && !request.ptxas.empty())
-    for (KernelCode &code : *codes)
-      if (Status status = assembleKernel(code, target, request.ptxas); !status)
-        return status.error();
+  if (target.kind == target::Kind::Gpu)
+    if (Status status = assembleAll(*codes, target, request); !status)
+      return status.error();
   Result<plan::Plan> plan = buildPlan(*fused, graph, regions, *codes, target);
   if (!plan)
     return plan.error();

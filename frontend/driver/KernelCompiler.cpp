@@ -4,7 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/KernelCompiler.h"
 
-#include "codegen/assemble/Assemble.h"
 #include "codegen/cpu/HostCode.h"
 #include "codegen/ptx/Ptx.h"
 #include "frontend/driver/Session.h"
@@ -146,31 +145,33 @@ static Status compileForGpu(Session &session, ModuleOp module,
 }
 
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
-                      const std::string &ptxas) {
-  codegen::AssembleOptions options;
-  options.ptxas = ptxas;
-  options.arch = target.arch;
-  auto spills = [](const codegen::AssemblyReport &report) {
-    return report.spillStoreBytes || report.spillLoadBytes;
-  };
-  Result<codegen::Cubin> cubin = codegen::assemblePtx(code.image, options);
-  if (cubin && spills(cubin->report))
-    cubin = codegen::assemblePtx(codegen::withoutOccupancyGoal(code.image),
-                                 options);
-  if (!cubin)
-    return cubin.error();
-  if (spills(cubin->report))
-    return makeError(ErrorCode::ResourceLimit, "kernel " + code.family,
-                     "it spills registers on " + target.name + " under " +
-                         code.schedule.str());
-  code.imageKind = "cubin";
-  code.image = std::move(cubin->bytes);
+                      const codegen::Assembler &assembler) {
   for (KernelCode &general : code.general)
-    if (Status status = assembleKernel(general, target, ptxas); !status) {
+    if (Status status = assembleKernel(general, target, assembler); !status) {
       Error error = status.error();
       error.where += ", the form without alignment";
       return error;
     }
+  code.assembler = assembler.name();
+  if (assembler.kind == codegen::AssemblerKind::Driver)
+    return {};
+  codegen::AssembleOptions options;
+  options.arch = target.arch;
+  Result<codegen::Cubin> cubin =
+      codegen::assemblePtx(code.image, assembler, options);
+  if (cubin && !cubin->report.flaw().empty())
+    cubin = codegen::assemblePtx(codegen::withoutOccupancyGoal(code.image),
+                                 assembler, options);
+  if (!cubin)
+    return cubin.error();
+  if (std::string flaw = cubin->report.flaw(); !flaw.empty())
+    return makeError(ErrorCode::ResourceLimit, "kernel " + code.family,
+                     flaw + ", on " + target.name + " under " +
+                         code.schedule.str(),
+                     kFlawRule);
+  code.imageKind = "cubin";
+  code.image = std::move(cubin->bytes);
+  code.assembly = std::move(cubin->report);
   return {};
 }
 

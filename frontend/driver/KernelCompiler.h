@@ -10,6 +10,7 @@
 #ifndef AZULEJO_FRONTEND_DRIVER_KERNELCOMPILER_H
 #define AZULEJO_FRONTEND_DRIVER_KERNELCOMPILER_H
 
+#include "codegen/assemble/Assemble.h"
 #include "frontend/graph/Graph.h"
 #include "ir/graph/GraphOps.h"
 #include "ir/schedule/Schedule.h"
@@ -28,6 +29,8 @@ struct KernelCode {
   int64_t entryOffset = 0;            ///< CPU
   std::string entry;                  ///< GPU: function name
   int64_t blockThreads = 1;           ///< GPU
+  std::string assembler;              ///< codegen::Assembler::name, or empty
+  codegen::AssemblyReport assembly;   ///< GPU, where it was assembled here
   int64_t scratchBytes = 0;
   std::vector<std::string> symbols;     ///< polynomials, after the views
   std::vector<std::string> gridExtents; ///< polynomials
@@ -72,11 +75,15 @@ Result<KernelCode> compileKernel(std::string_view regionText,
                                  KernelText *text = nullptr,
                                  bool withGeneral = true);
 
-/// Turns a PTX image, and that of the general form, into cubins for the target.
-/// Code that spills registers, however many it may use, is refused: the
-/// schedule does not fit the target.
+/// Rule of the error for code that is not worth running.
+inline constexpr char kFlawRule[] = "assembler.flaw";
+
+/// Turns a PTX image, and that of the general form, into cubins for the target;
+/// leaves them where the driver is the assembler. Code with a flaw
+/// (AssemblyReport::flaw), however many registers it may use, is a
+/// ResourceLimit error by kFlawRule: the schedule does not fit the target.
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
-                      const std::string &ptxas);
+                      const codegen::Assembler &assembler);
 
 } // namespace azulejo::driver
 

@@ -55,8 +55,20 @@ Result<KernelCode> LocalRunner::compile(const std::string &region,
                                         const schedule::Schedule &schedule) {
   // What is timed is the form that assumes; its general form is compiled once,
   // for the winner.
-  return compileKernel(region, schedule, target, nullptr,
-                       /*withGeneral=*/false);
+  Result<KernelCode> code = compileKernel(region, schedule, target, nullptr,
+                                          /*withGeneral=*/false);
+  if (!code || target.kind != target::Kind::Gpu)
+    return code;
+  if (!assembler) {
+    Result<codegen::Assembler> found =
+        codegen::findAssembler(options.assembler);
+    if (!found)
+      return found.error();
+    assembler = std::move(*found);
+  }
+  if (Status status = assembleKernel(*code, target, *assembler); !status)
+    return status.error();
+  return code;
 }
 
 static std::vector<int64_t> planOrder(const plan::Plan &plan,

@@ -180,6 +180,7 @@ private:
     image.kind = code.imageKind;
     image.arch = target.arch;
     image.features = target.features;
+    image.assembler = code.assembler;
     image.bytes = code.image;
     image.digest = digestOf(image.bytes);
     result.images.push_back(std::move(image));

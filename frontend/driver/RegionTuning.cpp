@@ -39,14 +39,18 @@ RegionTuning::RegionTuning(const target::TargetDesc &target,
                            const cache::TuningEntry &known)
     : target(target), request(request), options(options), store(store),
       region(region), schedules(schedules), clock(clock), known(known),
+      timedWith(tuningEnvironment(target, request)),
       workerPath(findWorker(request.workerPath)) {}
 
 RegionTuning::~RegionTuning() = default;
 
 std::unique_ptr<CandidateRunner>
 RegionTuning::makeRunner(std::function<bool()> cancelled) {
-  RunnerOptions how{request.threads, options.seed, options.redzoneBytes,
-                    options.cold};
+  RunnerOptions how{request.threads,
+                    options.seed,
+                    options.redzoneBytes,
+                    options.cold,
+                    {request.assembler, request.nvJitLink, request.ptxas}};
   if (workerPath.empty())
     return std::make_unique<LocalRunner>(target, how);
   return std::make_unique<WorkerClient>(workerPath, target.name, how,
@@ -68,6 +72,7 @@ void RegionTuning::fail(Candidate &candidate, const Error &error) {
   candidate.status = error.code == ErrorCode::CandidateWrong ? status::wrong
                      : error.code == ErrorCode::Timeout      ? status::timeout
                      : error.rule == "worker.crashed"        ? status::crashed
+                     : error.rule == kFlawRule               ? status::spill
                                                              : "error";
   candidate.reason = error.message;
   if (!error.rule.empty() && error.rule != "worker.crashed" &&
@@ -84,7 +89,7 @@ RegionTuning::Indices RegionTuning::add(std::vector<schedule::Schedule> list) {
     candidate.schedule = std::move(schedule);
     auto it = known.trials.find(candidate.schedule.str());
     if (it == known.trials.end() || it->second.isOk() ||
-        !(it->second.environment == tuningEnvironment()))
+        !(it->second.environment == timedWith))
       continue;
     candidate.status = it->second.status;
     candidate.reason = it->second.reason;

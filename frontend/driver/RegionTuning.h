@@ -49,6 +49,7 @@ public:
   Result<schedule::Schedule> run();
 
   const std::vector<Candidate> &tried() const { return candidates; }
+  const cache::Environment &environment() const { return timedWith; }
   /// No stage was cut short.
   bool isComplete() const { return complete; }
 
@@ -77,7 +78,8 @@ private:
   const RegionSchedules &schedules;
   TuningClock &clock;
   const cache::TuningEntry &known; ///< earlier trials
-  std::string workerPath;          ///< empty: in this process
+  cache::Environment timedWith;
+  std::string workerPath; ///< empty: in this process
   std::unique_ptr<CandidateRunner> runner;
   std::vector<Candidate> candidates;
   bool complete = true;

@@ -6,6 +6,7 @@
 
 #include "frontend/driver/RegionTuning.h"
 #include "frontend/driver/TuningRecords.h"
+#include "frontend/driver/WorkerProtocol.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -111,8 +112,9 @@ Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
 }
 
 /// What is kept of a candidate; nothing of one that was not looked at.
-static std::optional<cache::Trial> trialOf(const Candidate &candidate,
-                                           bool complete, int64_t dateMs) {
+static std::optional<cache::Trial>
+trialOf(const Candidate &candidate, const cache::Environment &environment,
+        bool complete, int64_t dateMs) {
   bool timed = candidate.summary.samples > 0;
   if (candidate.status.empty() ||
       (candidate.status == cache::trialStatus::ok && !timed))
@@ -121,10 +123,12 @@ static std::optional<cache::Trial> trialOf(const Candidate &candidate,
   trial.schedule = candidate.schedule.str();
   trial.status = candidate.status;
   trial.reason = candidate.reason;
-  trial.environment = tuningEnvironment();
+  trial.environment = environment;
   trial.dateMs = dateMs;
   if (!candidate.digest.empty())
     trial.details["image_digest"] = candidate.digest.substr(0, 64);
+  if (candidate.code.assembly.registers > 0)
+    trial.details["assembly"] = toJson(candidate.code.assembly);
   if (!timed)
     return trial;
   trial.medianNs = candidate.summary.medianNs;
@@ -194,7 +198,8 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
   for (const Candidate &candidate : tuning.tried())
     if (candidate.known)
       entry.add(known.trials.at(candidate.schedule.str()));
-    else if (auto trial = trialOf(candidate, tuning.isComplete(), dateMs)) {
+    else if (auto trial = trialOf(candidate, tuning.environment(),
+                                  tuning.isComplete(), dateMs)) {
       entry.add(*trial);
       trials.push_back(std::move(*trial));
     }

@@ -59,8 +59,16 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
   return key.key();
 }
 
-cache::Environment tuningEnvironment() {
-  return {"", "llvm", LLVM_VERSION_STRING, api::buildId()};
+cache::Environment tuningEnvironment(const target::TargetDesc &target,
+                                     const api::CompileRequest &request) {
+  std::string assembler = "llvm";
+  if (target.kind == target::Kind::Gpu) {
+    // Without one that works, candidates fail and say why.
+    Result<codegen::Assembler> found = codegen::findAssembler(
+        {request.assembler, request.nvJitLink, request.ptxas});
+    assembler = found ? found->name() : "none";
+  }
+  return {"", assembler, LLVM_VERSION_STRING, api::buildId()};
 }
 
 bool isLegal(const schedule::Schedule &schedule,

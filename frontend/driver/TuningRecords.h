@@ -23,8 +23,9 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
                      const target::TargetDesc &target,
                      const api::CompileRequest &request);
 
-/// What this build times with.
-cache::Environment tuningEnvironment();
+/// What this build times with on the target.
+cache::Environment tuningEnvironment(const target::TargetDesc &target,
+                                     const api::CompileRequest &request);
 
 /// Whether the schedule is a point of the space: a record may come from a
 /// build with other knobs.

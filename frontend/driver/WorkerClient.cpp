@@ -186,7 +186,10 @@ Status WorkerClient::start() {
                              {"threads", options.threads},
                              {"seed", static_cast<int64_t>(options.seed)},
                              {"redzone", options.redzoneBytes},
-                             {"cold", options.cold}},
+                             {"cold", options.cold},
+                             {"assembler", options.assembler.wanted},
+                             {"nvJitLink", options.assembler.nvJitLink},
+                             {"ptxas", options.assembler.ptxas}},
                 {}};
   Result<Message> reply = exchange(std::move(hello), limits.startSeconds);
   if (reply)

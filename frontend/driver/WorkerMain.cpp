@@ -75,13 +75,21 @@ Message WorkerServer::hello(const json::Object &request) {
   auto seed = request.getInteger("seed");
   auto redzone = request.getInteger("redzone");
   auto cold = request.getBoolean("cold");
-  if (!name || !count || !seed || !redzone || !cold)
+  auto assembler = request.getString("assembler");
+  auto nvJitLink = request.getString("nvJitLink");
+  auto ptxas = request.getString("ptxas");
+  if (!name || !count || !seed || !redzone || !cold || !assembler ||
+      !nvJitLink || !ptxas)
     return {toJson(malformed("hello")), {}};
   Result<target::TargetDesc> target = target::resolveTarget(*name);
   if (!target)
     return {toJson(target.error()), {}};
   threads = static_cast<int>(*count);
-  RunnerOptions options{threads, static_cast<uint64_t>(*seed), *redzone, *cold};
+  RunnerOptions options{threads,
+                        static_cast<uint64_t>(*seed),
+                        *redzone,
+                        *cold,
+                        {assembler->str(), nvJitLink->str(), ptxas->str()}};
   runner = std::make_unique<LocalRunner>(*target, options);
   return {json::Object{{"build", api::buildId()}}, {}};
 }

@@ -139,6 +139,38 @@ static bool readStrings(const json::Object &from, const char *name,
   return true;
 }
 
+json::Object toJson(const codegen::AssemblyReport &report) {
+  json::Array warnings;
+  for (const std::string &warning : report.warnings)
+    warnings.push_back(utf8(warning));
+  return json::Object{{"registers", report.registers},
+                      {"stack_bytes", report.stackBytes},
+                      {"spill_store_bytes", report.spillStoreBytes},
+                      {"spill_load_bytes", report.spillLoadBytes},
+                      {"shared_bytes", report.sharedBytes},
+                      {"warnings", std::move(warnings)}};
+}
+
+static std::optional<codegen::AssemblyReport>
+reportFrom(const json::Object &from) {
+  codegen::AssemblyReport report;
+  std::pair<const char *, int64_t *> numbers[] = {
+      {"registers", &report.registers},
+      {"stack_bytes", &report.stackBytes},
+      {"spill_store_bytes", &report.spillStoreBytes},
+      {"spill_load_bytes", &report.spillLoadBytes},
+      {"shared_bytes", &report.sharedBytes}};
+  for (auto [name, slot] : numbers) {
+    auto value = from.getInteger(name);
+    if (!value || *value < 0)
+      return std::nullopt;
+    *slot = *value;
+  }
+  if (!readStrings(from, "warnings", report.warnings))
+    return std::nullopt;
+  return report;
+}
+
 // A candidate is of one form.
 Message toMessage(const KernelCode &code) {
   return {json::Object{{"family", code.family},
@@ -147,6 +179,8 @@ Message toMessage(const KernelCode &code) {
                        {"entryOffset", code.entryOffset},
                        {"entry", code.entry},
                        {"blockThreads", code.blockThreads},
+                       {"assembler", code.assembler},
+                       {"assembly", toJson(code.assembly)},
                        {"scratchBytes", code.scratchBytes},
                        {"symbols", arrayOf(code.symbols)},
                        {"gridExtents", arrayOf(code.gridExtents)},
@@ -167,8 +201,14 @@ std::optional<KernelCode> codeFrom(const Message &message) {
   auto scratch = from.getInteger("scratchBytes");
   const json::Array *tiles = from.getArray("gridTiles");
   const json::Array *views = from.getArray("alignedViews");
-  if (!family || !text || !kind || !entry || !function || !block || !scratch ||
-      !tiles || !views || !readStrings(from, "symbols", code.symbols) ||
+  auto assembler = from.getString("assembler");
+  const json::Object *assembly = from.getObject("assembly");
+  if (!assembler || !assembly)
+    return std::nullopt;
+  auto report = reportFrom(*assembly);
+  if (!report || !family || !text || !kind || !entry || !function || !block ||
+      !scratch || !tiles || !views ||
+      !readStrings(from, "symbols", code.symbols) ||
       !readStrings(from, "gridExtents", code.gridExtents))
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(*text);
@@ -195,6 +235,8 @@ std::optional<KernelCode> codeFrom(const Message &message) {
   code.entry = function->str();
   code.blockThreads = *block;
   code.scratchBytes = *scratch;
+  code.assembler = assembler->str();
+  code.assembly = std::move(*report);
   code.image = message.blob;
   return code;
 }

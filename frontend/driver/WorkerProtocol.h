@@ -41,6 +41,9 @@ std::optional<Message> receiveMessage(int socket,
 llvm::json::Object toJson(const Error &error);
 std::optional<Error> errorFrom(const Message &message);
 
+/// As trial records keep it, too.
+llvm::json::Object toJson(const codegen::AssemblyReport &report);
+
 /// The image is the message's blob.
 Message toMessage(const KernelCode &code);
 std::optional<KernelCode> codeFrom(const Message &message);

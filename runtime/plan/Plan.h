@@ -154,6 +154,8 @@ struct Image {
   std::string features; ///< CPU features the code needs
   std::string digest;   ///< BLAKE3 of `bytes`, hex
   std::string bytes;
+  /// GPU: who made it, "ptxas 13.0.88"; "driver" for PTX. Provenance only.
+  std::string assembler = {};
 };
 
 /// One refusal or remark kept for explain.

@@ -85,6 +85,18 @@ static json::Value argJson(const Arg &arg) {
   return object;
 }
 
+static json::Value imageJson(const Image &image) {
+  json::Object object{{"kind", textOf(image.kind)},
+                      {"arch", textOf(image.arch)},
+                      {"features", textOf(image.features)},
+                      {"digest", textOf(image.digest)},
+                      {"bytes", static_cast<int64_t>(image.bytes.size())}};
+  // Left out where there is none, as in plans from before it existed.
+  if (!image.assembler.empty())
+    object["assembler"] = textOf(image.assembler);
+  return object;
+}
+
 static json::Value launchJson(const Launch &launch) {
   return json::Object{
       {"kernel", textOf(launch.kernel)},
@@ -125,16 +137,7 @@ static json::Value headerJson(const Plan &plan) {
       {"buffers", listJson(plan.buffers, bufferJson)},
       {"launches", listJson(plan.launches, launchJson)},
       {"alternates", listJson(plan.alternates, launchJson)},
-      {"images", listJson(plan.images,
-                          [](const Image &image) -> json::Value {
-                            return json::Object{
-                                {"kind", textOf(image.kind)},
-                                {"arch", textOf(image.arch)},
-                                {"features", textOf(image.features)},
-                                {"digest", textOf(image.digest)},
-                                {"bytes",
-                                 static_cast<int64_t>(image.bytes.size())}};
-                          })},
+      {"images", listJson(plan.images, imageJson)},
       {"workspace", exprJson(plan.workspaceBytes)},
       {"contracts", std::move(contracts)},
       {"notes", listJson(plan.notes,
@@ -335,9 +338,14 @@ static void readHeader(Reader &in, const json::Object &header,
     int64_t size = in.number(item, "bytes");
     if (size < 0 || static_cast<uint64_t>(size) > blobs.size())
       return in.fail("bytes");
-    plan.images.push_back({in.text(item, "kind"), in.text(item, "arch"),
-                           in.text(item, "features"), in.text(item, "digest"),
-                           std::string(blobs.substr(0, size))});
+    Image image;
+    image.kind = in.text(item, "kind");
+    image.arch = in.text(item, "arch");
+    image.features = in.text(item, "features");
+    image.assembler = item.getString("assembler").value_or("").str();
+    image.digest = in.text(item, "digest");
+    image.bytes = std::string(blobs.substr(0, size));
+    plan.images.push_back(std::move(image));
     blobs.remove_prefix(size);
   });
   if (!blobs.empty())

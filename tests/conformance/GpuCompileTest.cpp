@@ -32,17 +32,22 @@ std::vector<std::string> architectures() {
   return names;
 }
 
+/// With the assembler of this kind: nothing for the driver.
 Result<plan::Plan> compileFor(const target::TargetDesc &target,
-                              const graph::Graph &graph) {
+                              const graph::Graph &graph,
+                              const std::string &assembler) {
   const char *path = std::getenv("AZULEJO_COMPILER"),
-             *ptxas = std::getenv("AZULEJO_PTXAS");
+             *ptxas = std::getenv("AZULEJO_PTXAS"),
+             *nvJitLink = std::getenv("AZULEJO_NVJITLINK");
   Result<const api::CompilerApi *> library =
       api::loadCompiler(path ? path : "", "conformance tests compile");
   if (!library)
     return library.error();
   api::CompileRequest request;
   request.cacheAccess = api::CacheAccess::Off;
+  request.assembler = assembler;
   request.ptxas = ptxas ? ptxas : "";
+  request.nvJitLink = nvJitLink ? nvJitLink : "";
   request.log = [](int, const std::string &) {};
   request.progress = [](const std::string &, int64_t, int64_t, double) {
     return true;
@@ -65,13 +70,18 @@ bool lacksFamily(const OpCase &one, const Error &error) {
 /// Where all cases are compiled.
 constexpr char kThorough[] = "h100";
 
-class GpuCompile : public testing::TestWithParam<std::string> {};
+class GpuArchitecture : public testing::TestWithParam<std::string> {};
 
 /// All cases on one architecture; on the others one case of each op and those
 /// of the types that they convert in different ways.
-TEST_P(GpuCompile, EveryOp) {
+TEST_P(GpuArchitecture, EveryOp) {
   Result<target::TargetDesc> target = target::resolveTarget(GetParam());
   ASSERT_TRUE(target.ok());
+  std::string assembler = std::getenv("AZULEJO_PTXAS") ? "ptxas" : "driver";
+  const char *required = std::getenv("AZULEJO_REQUIRE_ASSEMBLER");
+  if (required && std::string(required) == "1") {
+    ASSERT_EQ(assembler, "ptxas") << "AZULEJO_PTXAS names no assembler";
+  }
   std::set<std::string> ops;
   size_t compiled = 0;
   for (const OpCase &one : opCases()) {
@@ -79,7 +89,8 @@ TEST_P(GpuCompile, EveryOp) {
     if (!first && target->name != kThorough && one.dtype != DType::F8E4M3 &&
         one.dtype != DType::F8E5M2)
       continue;
-    Result<plan::Plan> plan = compileFor(*target, one.sketch.graph());
+    Result<plan::Plan> plan =
+        compileFor(*target, one.sketch.graph(), assembler);
     if (!plan) {
       EXPECT_TRUE(lacksFamily(one, plan.error()))
           << one.label << ": " << plan.error().str();
@@ -88,13 +99,36 @@ TEST_P(GpuCompile, EveryOp) {
     ++compiled;
     for (const plan::Image &image : plan->images) {
       EXPECT_EQ(image.arch, target->arch);
-      EXPECT_EQ(image.kind, std::getenv("AZULEJO_PTXAS") ? "cubin" : "ptx");
+      EXPECT_EQ(image.kind, assembler == "driver" ? "ptx" : "cubin");
     }
   }
   EXPECT_GE(compiled, ops.size() - 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, GpuCompile, testing::ValuesIn(architectures()),
+INSTANTIATE_TEST_SUITE_P(GpuCompile, GpuArchitecture,
+                         testing::ValuesIn(architectures()),
                          [](const auto &info) { return info.param; });
+
+/// The library takes the same code as the program.
+TEST(GpuCompile, ByNvJitLink) {
+  if (!std::getenv("AZULEJO_NVJITLINK"))
+    GTEST_SKIP() << "AZULEJO_NVJITLINK names no library";
+  Result<target::TargetDesc> target = target::resolveTarget(kThorough);
+  ASSERT_TRUE(target.ok());
+  std::set<std::string> ops;
+  for (const OpCase &one : opCases()) {
+    if (!ops.insert(one.op).second)
+      continue;
+    Result<plan::Plan> plan =
+        compileFor(*target, one.sketch.graph(), "nvjitlink");
+    if (!plan) {
+      EXPECT_TRUE(lacksFamily(one, plan.error()))
+          << one.label << ": " << plan.error().str();
+      continue;
+    }
+    for (const plan::Image &image : plan->images)
+      EXPECT_EQ(image.assembler.rfind("nvJitLink ", 0), 0u) << image.assembler;
+  }
+}
 
 } // namespace

@@ -15,6 +15,8 @@
 #include "frontend/driver/GraphCompiler.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 
 using namespace azulejo;
@@ -98,6 +100,7 @@ Status makeOne(const std::string &folder, const std::string &ptxas,
     return device.error();
   api::CompileRequest request;
   request.cacheAccess = api::CacheAccess::Off;
+  request.assembler = ptxas.empty() ? "driver" : "ptxas";
   request.ptxas = ptxas;
   request.log = [](int, const std::string &) {};
   request.progress = [](const std::string &, int64_t, int64_t, double) {
@@ -152,8 +155,11 @@ int main(int argc, char **argv) {
     return 2;
   }
   if (!argv[2][0]) {
-    std::fprintf(stderr, "skipped: there is no ptxas\n");
-    return 77;
+    const char *required = std::getenv("AZULEJO_REQUIRE_ASSEMBLER");
+    bool must = required && std::strcmp(required, "1") == 0;
+    std::fprintf(stderr, "%s: there is no ptxas\n",
+                 must ? "failed" : "skipped");
+    return must ? 1 : 77;
   }
   if (Status status = makeAll(argv[1], argv[2]); !status) {
     std::fprintf(stderr, "%s\n", status.error().str().c_str());

@@ -161,6 +161,16 @@ TEST(Plan, RoundTrips) {
   EXPECT_EQ(plan->launches[1].args.size(), 5u);
 }
 
+/// Images of CPUs name no assembler: those plans are written as ever.
+TEST(Plan, ImagesMayNameTheirAssembler) {
+  Plan plan = fullPlan();
+  EXPECT_EQ(serialize(plan).find("assembler"), std::string::npos);
+  plan.images[0].assembler = "ptxas 13.0.88";
+  Result<Plan> back = parse(serialize(plan), "test");
+  ASSERT_TRUE(back) << back.error().str();
+  EXPECT_EQ(back->images[0].assembler, "ptxas 13.0.88");
+}
+
 TEST(Plan, BadTextInLabelsIsRepairedNotFatal) {
   Plan plan = fullPlan();
   plan.launches[0].ops = {"\xff\xfe"};

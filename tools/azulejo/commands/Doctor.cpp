@@ -231,12 +231,35 @@ private:
 
   void checkGpuParts() {
     checkDriver();
-    std::string ptxas = findProgram("ptxas");
-    if (ptxas.empty())
-      add("ptxas", Verdict::Warn, "it is not in PATH",
-          "only GPUs want it, and the driver can take its place");
-    else
-      add("ptxas", Verdict::Ok, ptxas);
+    checkAssembler();
+  }
+
+  /// Compiles for a GPU, which needs none, and hears who assembled.
+  void checkAssembler() {
+    Graph graph;
+    Tensor x = graph.input("x", {4}, f32);
+    graph.output("y", x + x);
+    Result<Device> device = Device::open("h200");
+    if (!device)
+      return addError("assembler", Verdict::Fail, device.error());
+    constexpr std::string_view kPrefix = "assembler: ";
+    std::string found;
+    CompileOptions own = options;
+    own.cache.mode = CacheMode::Off;
+    own.tune = std::chrono::duration<double>(0);
+    own.log = [&](LogLevel, const std::string &message) {
+      if (message.rfind(kPrefix, 0) == 0)
+        found = message.substr(kPrefix.size());
+    };
+    if (Result<Executable> made = compile(graph, *device, own); !made)
+      return add("assembler", Verdict::Fail,
+                 made.error().where + ": " + made.error().message,
+                 made.error().hint);
+    if (found.rfind("driver", 0) != 0)
+      return add("assembler", Verdict::Ok, found);
+    add("assembler", Verdict::Warn, found,
+        "only GPUs want one, and the driver takes its place: plans carry PTX; "
+        "install nvJitLink or ptxas of a toolkit 13");
   }
 
   /// A machine without a GPU is well, unless a GPU is its default device.
@@ -280,20 +303,6 @@ private:
       return add(name, Verdict::Fail, found + ": " + status.error().message,
                  status.error().hint);
     add(name, Verdict::Ok, found + "; a kernel ran and was right");
-  }
-
-  static std::string findProgram(const std::string &name) {
-    const char *path = std::getenv("PATH");
-    std::string folders =
-        std::string(path ? path : "") + ":/usr/local/cuda/bin:";
-    for (size_t at = 0; at < folders.size();) {
-      size_t end = folders.find(':', at);
-      std::string candidate = folders.substr(at, end - at) + "/" + name;
-      if (end > at && access(candidate.c_str(), X_OK) == 0)
-        return candidate;
-      at = end + 1;
-    }
-    return {};
   }
 
   CacheFlags flags;

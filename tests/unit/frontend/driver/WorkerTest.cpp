@@ -8,6 +8,8 @@
 #include "TestRegions.h"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -53,6 +55,63 @@ TEST(Worker, CompilesAsThisProcessDoes) {
   Result<measure::Timing> timing = client.time(*theirs, {});
   ASSERT_TRUE(timing) << timing.error().str();
   EXPECT_GE(timing->samplesNs.size(), 1u);
+}
+
+/// A stand-in for ptxas that calls its input the cubin.
+std::string fakePtxas(const std::string &log) {
+  std::string pattern = testing::TempDir() + "/worker-ptxas-XXXXXX";
+  EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+  std::string path = pattern + "/ptxas";
+  std::ofstream(path) << "#!/bin/sh\n"
+                         "[ $1 = --version ] && echo 'release 1, V1.2.3' && "
+                         "exit\n"
+                         "cp $6 $5\n"
+                         "printf '"
+                      << log << "'\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+Result<driver::KernelCode> compileForGpu(const std::string &log) {
+  std::string region = rowChainRegion();
+  Result<target::TargetDesc> target = target::resolveTarget("h200");
+  EXPECT_TRUE(target);
+  auto known = driver::schedulesOf(region, *target);
+  EXPECT_TRUE(known);
+  driver::RunnerOptions options;
+  options.assembler = {"ptxas", {}, fakePtxas(log)};
+  driver::WorkerClient client(driver::findWorker({}), "h200", options, {}, {});
+  return client.compile(region, known->fallback);
+}
+
+TEST(Worker, AssemblesForGpusAndBringsTheReport) {
+  Result<driver::KernelCode> code = compileForGpu(
+      "ptxas warning : odd\\nUsed 40 registers, 64 bytes smem\\n");
+  ASSERT_TRUE(code) << code.error().str();
+  EXPECT_EQ(code->imageKind, "cubin");
+  EXPECT_EQ(code->assembler, "ptxas 1.2.3");
+  EXPECT_EQ(code->assembly.registers, 40);
+  EXPECT_EQ(code->assembly.sharedBytes, 64);
+  EXPECT_EQ(code->assembly.warnings, std::vector<std::string>{"odd"});
+  EXPECT_EQ(code->image.find(".minnctapersm"), std::string::npos);
+}
+
+/// The assembler may use more registers at the second attempt; code that has
+/// a flaw even then is refused.
+TEST(Worker, RefusesCodeThatSpillsOrIsSerialised) {
+  for (const char *log :
+       {"Used 40 registers\\n 8 bytes spill stores, 8 bytes spill loads\\n",
+        "info    : (C7510) serialized\\nUsed 40 registers\\n"}) {
+    Result<driver::KernelCode> code = compileForGpu(log);
+    ASSERT_FALSE(code);
+    EXPECT_EQ(code.error().code, ErrorCode::ResourceLimit);
+    EXPECT_EQ(code.error().rule, driver::kFlawRule);
+  }
+  Result<driver::KernelCode> second = compileForGpu(
+      "Used 40 registers\\n'; grep -q minnctapersm $6 || printf '8 bytes spill "
+      "stores\\n");
+  ASSERT_TRUE(second) << second.error().str();
+  EXPECT_NE(second->image.find("\n.minnctapersm 1\n"), std::string::npos);
 }
 
 TEST(Worker, ErrorsComeBackWhole) {
