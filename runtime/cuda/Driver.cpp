@@ -36,7 +36,7 @@ static const Meaning *meaningOf(Code code) {
 }
 
 bool Driver::isLoss(Code code) {
-  const Meaning *meaning = meaningOf(code);
+  const Meaning *meaning = code ? meaningOf(code) : nullptr;
   return meaning && meaning->code == ErrorCode::DeviceLost;
 }
 

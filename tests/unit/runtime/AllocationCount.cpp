@@ -20,6 +20,12 @@ void *operator new(std::size_t size) {
     return memory;
   throw std::bad_alloc();
 }
+// Sanitizers bring one of their own, whose memory our delete may not free.
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+  if (counting)
+    ++allocations;
+  return std::malloc(size ? size : 1);
+}
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
