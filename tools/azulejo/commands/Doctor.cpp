@@ -230,8 +230,9 @@ private:
   }
 
   void checkGpuParts() {
-    checkDriver();
+    // First, since code that is made once is not assembled again.
     checkAssembler();
+    checkDriver();
   }
 
   /// Compiles for a GPU, which needs none, and hears who assembled.
