@@ -6,6 +6,33 @@
 
 namespace azulejo::measure {
 
+Result<std::vector<int64_t>> bindingShape(const plan::Buffer &buffer,
+                                          std::span<const int64_t> dims,
+                                          int64_t &bytes) {
+  std::vector<int64_t> shape;
+  bytes = dtypeBytes(buffer.dtype);
+  for (const plan::Expr &extent : buffer.shape) {
+    int64_t value = 0;
+    if (!extent.evaluate(dims, value) || value < 0 ||
+        __builtin_mul_overflow(bytes, value, &bytes))
+      return makeError(ErrorCode::ResourceLimit, "tensor '" + buffer.name + "'",
+                       "it has no size for these dimensions");
+    shape.push_back(value);
+  }
+  return shape;
+}
+
+std::string describeDamage(size_t binding, size_t inputs, int64_t offset,
+                           int64_t bytes) {
+  std::string name = binding < inputs
+                         ? "input " + std::to_string(binding)
+                         : "output " + std::to_string(binding - inputs);
+  return offset < 0 ? name + ": written " + std::to_string(-offset) +
+                          " bytes before the start"
+                    : name + ": written " + std::to_string(offset - bytes) +
+                          " bytes past the end";
+}
+
 Result<TensorSet> TensorSet::make(const plan::Plan &plan,
                                   std::span<const int64_t> dims,
                                   int64_t redzoneBytes) {
@@ -14,24 +41,17 @@ Result<TensorSet> TensorSet::make(const plan::Plan &plan,
   for (const plan::Buffer &buffer : plan.buffers) {
     if (buffer.kind == plan::BufferKind::Workspace)
       continue;
-    std::vector<int64_t> shape;
-    int64_t bytes = dtypeBytes(buffer.dtype);
-    for (const plan::Expr &extent : buffer.shape) {
-      int64_t value = 0;
-      if (!extent.evaluate(dims, value) || value < 0 ||
-          __builtin_mul_overflow(bytes, value, &bytes))
-        return makeError(ErrorCode::ResourceLimit,
-                         "tensor '" + buffer.name + "'",
-                         "it has no size for these dimensions");
-      shape.push_back(value);
-    }
+    int64_t bytes = 0;
+    Result<std::vector<int64_t>> shape = bindingShape(buffer, dims, bytes);
+    if (!shape)
+      return shape.error();
     Result<GuardedBuffer> memory = GuardedBuffer::make(
         bytes, redzoneBytes,
         buffer.kind == plan::BufferKind::Input ? kPoison : kWrittenRedzone);
     if (!memory)
       return memory.error();
     set.buffers.push_back(std::move(*memory));
-    set.shapes.push_back(std::move(shape));
+    set.shapes.push_back(std::move(*shape));
     set.dtypes.push_back(buffer.dtype);
   }
   // The shapes do not move any more: the tensors may point at them.
@@ -61,13 +81,7 @@ std::optional<std::string> TensorSet::takeDamage() {
     std::optional<int64_t> damage = buffers[i].takeDamage();
     if (!damage || found)
       continue;
-    std::string name = i < inputs ? "input " + std::to_string(i)
-                                  : "output " + std::to_string(i - inputs);
-    found = *damage < 0 ? name + ": written " + std::to_string(-*damage) +
-                              " bytes before the start"
-                        : name + ": written " +
-                              std::to_string(*damage - buffers[i].bytes()) +
-                              " bytes past the end";
+    found = describeDamage(i, inputs, *damage, buffers[i].bytes());
   }
   return found;
 }

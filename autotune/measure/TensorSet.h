@@ -14,6 +14,16 @@
 
 namespace azulejo::measure {
 
+/// The sizes of a binding and, in `bytes`, of all its elements.
+Result<std::vector<int64_t>> bindingShape(const plan::Buffer &buffer,
+                                          std::span<const int64_t> dims,
+                                          int64_t &bytes);
+
+/// "output 0: written 4 bytes past the end", for damage at `offset` from the
+/// start of a binding of `bytes` bytes.
+std::string describeDamage(size_t binding, size_t inputs, int64_t offset,
+                           int64_t bytes);
+
 class TensorSet {
 public:
   /// `dims` are in plan order.

@@ -13,6 +13,7 @@
 #ifndef AZULEJO_AUTOTUNE_MEASURE_TIMER_H
 #define AZULEJO_AUTOTUNE_MEASURE_TIMER_H
 
+#include "autotune/measure/DeviceMonitor.h"
 #include "autotune/measure/Disturbance.h"
 #include "autotune/measure/TensorSet.h"
 
@@ -29,6 +30,7 @@ struct Timing {
   std::vector<double> samplesNs; ///< per run
   int64_t batch = 1;             ///< runs of one sample
   Disturbance disturbance;
+  std::optional<DeviceConditions> device; ///< of a GPU
 };
 
 /// How many copies of `bytes` of tensors make a walk cold; 1 to 1024.

@@ -160,6 +160,11 @@ static Status compile(const az_graph *graph, const az_device *device,
   // An older generation's PTX serves a GPU that its machine code does not.
   if (!device->native)
     request->assembler = "driver";
+  if (device->gpu) {
+    request->gpuOrdinal = device->gpu->ordinal();
+    request->cudaLibrary = device->gpu->driver().library();
+    request->driverVersion = device->gpu->driver().versionText();
+  }
   // For a device that is here, a plan that does not run is an error at once.
   bool mustRun = device->backend != nullptr;
   PlanCache cache(*request);

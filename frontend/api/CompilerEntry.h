@@ -51,6 +51,11 @@ struct CompileRequest {
   /// first of those that works. Paths may be empty.
   std::string assembler = "driver";
   std::string nvJitLink, ptxas;
+  /// The GPU that candidates are timed on, as the driver counts; -1: the target
+  /// is not in this machine. The worker opens it, never this process.
+  int gpuOrdinal = -1;
+  std::string cudaLibrary;   ///< of its driver; empty: as the system finds it
+  std::string driverVersion; ///< for records
 
   /// Levels as az_log_fn. Never empty.
   std::function<void(int level, const std::string &message)> log;

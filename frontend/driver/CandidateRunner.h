@@ -1,8 +1,9 @@
 //===- CandidateRunner.h - compile, verify and time candidates --*- C++ -*-===//
 //
-// What is done with one candidate of a region, behind an interface with two
-// implementations: LocalRunner does it in this process, WorkerClient
-// (WorkerClient.h) has a child process do it with a LocalRunner of its own.
+// What is done with one candidate of a region, behind an interface with three
+// implementations: LocalRunner does it in this process on
+// the CPU, GpuRunner (GpuRunner.h) on a GPU, and WorkerClient (WorkerClient.h)
+// has a child process do it with a runner of its own.
 //
 // Verification of a candidate:
 //   1. at small, ragged sizes against the float64 oracle, by the rules of
@@ -22,12 +23,21 @@
 
 namespace azulejo::driver {
 
+/// The GPU that candidates run on. What a runner only compiles needs none of
+/// it: a driver is opened, and a context made, when a region is.
+struct GpuPlace {
+  int ordinal = -1;    ///< as the driver counts; -1: there is none
+  std::string library; ///< of the driver; empty: as the system finds it
+};
+
 struct RunnerOptions {
   int threads = 1;
   uint64_t seed = 1;
   int64_t redzoneBytes = measure::kDefaultRedzoneBytes;
   bool cold = true;
   codegen::AssemblerRequest assembler = {}; ///< for GPUs
+  GpuPlace gpu = {};
+  double runSeconds = 2; ///< GPU: one run takes no longer, or never ends
 };
 
 /// How a candidate passed verification.
@@ -49,9 +59,16 @@ public:
   virtual Result<Verdict> verify(const KernelCode &code) = 0;
   virtual Result<measure::Timing> time(const KernelCode &code,
                                        const measure::TimeOptions &options) = 0;
+  /// After an error: the process that runs candidates is of no further use, for
+  /// one of them broke its context or does not end.
+  virtual bool isSpent() const { return false; }
 };
 
-/// In this process: a candidate that crashes takes it along.
+/// A runner in this process, for whatever kind of target it is.
+std::unique_ptr<CandidateRunner> makeRunnerHere(target::TargetDesc target,
+                                                RunnerOptions options);
+
+/// On the CPU, in this process: a candidate that crashes takes it along.
 class LocalRunner : public CandidateRunner {
 public:
   LocalRunner(target::TargetDesc target, RunnerOptions options);
@@ -68,7 +85,6 @@ private:
   struct Opened;
   target::TargetDesc target;
   RunnerOptions options;
-  std::optional<codegen::Assembler> assembler; ///< looked for once
   std::unique_ptr<Opened> opened;
 };
 

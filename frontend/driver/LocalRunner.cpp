@@ -4,13 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/CandidateRunner.h"
 
+#include "frontend/driver/RegionReference.h"
 #include "frontend/driver/TrialData.h"
 #include "ir/reference/Check.h"
-#include "ir/reference/Evaluate.h"
 #include "runtime/cpu/CpuBackend.h"
 #include "runtime/cpu/ThreadPool.h"
 
-#include <cmath>
 #include <cstring>
 
 namespace azulejo::driver {
@@ -18,16 +17,6 @@ namespace azulejo::driver {
 using measure::GuardedBuffer;
 using measure::TensorSet;
 using reference::HostTensor;
-
-namespace {
-
-/// The oracle's word on one set of sizes.
-struct OracleCase {
-  Sizes sizes;
-  std::vector<HostTensor> inputs, oracle, plain;
-};
-
-} // namespace
 
 struct LocalRunner::Opened {
   Opened(const target::TargetDesc &target, int threads)
@@ -55,35 +44,8 @@ Result<KernelCode> LocalRunner::compile(const std::string &region,
                                         const schedule::Schedule &schedule) {
   // What is timed is the form that assumes; its general form is compiled once,
   // for the winner.
-  Result<KernelCode> code = compileKernel(region, schedule, target, nullptr,
-                                          /*withGeneral=*/false);
-  if (!code || target.kind != target::Kind::Gpu)
-    return code;
-  if (!assembler) {
-    Result<codegen::Assembler> found =
-        codegen::findAssembler(options.assembler);
-    if (!found)
-      return found.error();
-    assembler = std::move(*found);
-  }
-  if (Status status = assembleKernel(*code, target, *assembler); !status)
-    return status.error();
-  return code;
-}
-
-static std::vector<int64_t> planOrder(const plan::Plan &plan,
-                                      const Sizes &sizes) {
-  std::vector<int64_t> values;
-  for (const plan::DimInfo &dim : plan.dims) {
-    auto it = sizes.find(dim.name);
-    values.push_back(it == sizes.end() ? dim.min : it->second);
-  }
-  return values;
-}
-
-static Error wrong(std::string message, const char *rule) {
-  return makeError(ErrorCode::CandidateWrong, "candidate", std::move(message),
-                   rule);
+  return compileKernel(region, schedule, target, nullptr,
+                       /*withGeneral=*/false);
 }
 
 /// One guarded run on given inputs. What it wrote outside of its outputs is an
@@ -109,16 +71,17 @@ runGuarded(const runtime::Executable &executable, const Sizes &sizes,
   if (Status status = set->run(executable, *workspace, queue); !status)
     return status.error();
   if (std::optional<std::string> damage = set->takeDamage())
-    return wrong(*damage, "redzone");
+    return wrongCandidate(*damage, "redzone");
   if (std::optional<int64_t> damage = workspace->takeDamage())
-    return wrong("the workspace was overrun at byte " +
-                     std::to_string(*damage) + " of " +
-                     std::to_string(workspace->bytes()),
-                 "redzone");
+    return wrongCandidate("the workspace was overrun at byte " +
+                              std::to_string(*damage) + " of " +
+                              std::to_string(workspace->bytes()),
+                          "redzone");
   for (size_t i = 0; i < inputs.size(); ++i)
     if (std::memcmp(set->buffer(i).data(), inputs[i].bytes.data(),
                     inputs[i].bytes.size()) != 0)
-      return wrong("input " + std::to_string(i) + " was written to", "input");
+      return wrongCandidate("input " + std::to_string(i) + " was written to",
+                            "input");
   std::vector<HostTensor> outputs;
   for (size_t i = inputs.size(); i < set->count(); ++i) {
     HostTensor output = HostTensor::dense(set->dtype(i), set->shape(i));
@@ -132,17 +95,11 @@ runGuarded(const runtime::Executable &executable, const Sizes &sizes,
 Result<runtime::Executable *>
 LocalRunner::Opened::prepare(const KernelCode &code,
                              const target::TargetDesc &target) {
-  std::string key = plan::digestOf(code.image) + ":" +
-                    std::to_string(code.entryOffset) + ":" +
-                    code.schedule.str();
-  auto &slot = prepared[key];
+  auto &slot = prepared[codeKey(code)];
   if (slot)
     return slot.get();
-  Result<plan::Plan> plan = regionPlan(region, facts.graph, code, target);
-  if (!plan)
-    return plan.error();
   Result<std::unique_ptr<runtime::Executable>> made =
-      runtime::Executable::prepare(std::move(*plan), backend);
+      prepareCandidate(region, facts.graph, code, target, backend);
   if (!made)
     return made.error();
   slot = std::move(*made);
@@ -152,23 +109,11 @@ LocalRunner::Opened::prepare(const KernelCode &code,
 /// The region run op by op, at the tuned size.
 static Result<std::vector<HostTensor>>
 runUnfused(const graph::Graph &graph, const target::TargetDesc &target,
-           const runtime::CpuBackend &backend, const Sizes &sizes,
-           const std::vector<HostTensor> &inputs, const runtime::Queue &queue) {
-  api::CompileRequest request;
-  request.allowFusion = false;
-  request.cacheAccess = api::CacheAccess::Off;
-  request.log = [](int, const std::string &) {};
-  request.progress = [](const std::string &, int64_t, int64_t, double) {
-    return true;
-  };
-  Result<api::CompiledPlan> compiled = compileGraph(graph, target, request);
-  if (!compiled)
-    return compiled.error();
-  Result<plan::Plan> plan = plan::parse(compiled->plan, "the unfused plan");
-  if (!plan)
-    return plan.error();
+           const RunnerOptions &options, const runtime::CpuBackend &backend,
+           const Sizes &sizes, const std::vector<HostTensor> &inputs,
+           const runtime::Queue &queue) {
   Result<std::unique_ptr<runtime::Executable>> executable =
-      runtime::Executable::prepare(std::move(*plan), backend);
+      prepareUnfused(graph, target, options, backend);
   if (!executable)
     return executable.error();
   return runGuarded(**executable, sizes, inputs, queue, 4096);
@@ -184,33 +129,18 @@ Status LocalRunner::open(const std::string &region) {
     return facts.error();
   fresh->facts = std::move(*facts);
   const graph::Graph &graph = fresh->facts.graph;
-  for (const Sizes &sizes : fresh->facts.small) {
-    OracleCase one;
-    one.sizes = sizes;
-    Result<std::vector<HostTensor>> inputs =
-        randomInputs(graph, sizes, options.seed);
-    if (!inputs)
-      return inputs.error();
-    one.inputs = std::move(*inputs);
-    auto oracle =
-        reference::evaluate(graph, sizes, one.inputs, reference::Mode::Oracle);
-    auto plain =
-        reference::evaluate(graph, sizes, one.inputs, reference::Mode::Plain);
-    if (!oracle)
-      return oracle.error();
-    if (!plain)
-      return plain.error();
-    one.oracle = std::move(*oracle);
-    one.plain = std::move(*plain);
-    fresh->cases.push_back(std::move(one));
-  }
+  Result<std::vector<OracleCase>> cases =
+      oracleCases(fresh->facts, options.seed);
+  if (!cases)
+    return cases.error();
+  fresh->cases = std::move(*cases);
   Result<std::vector<HostTensor>> inputs =
       randomInputs(graph, fresh->facts.tuned, options.seed + 1);
   if (!inputs)
     return inputs.error();
   fresh->fullInputs = std::move(*inputs);
   Result<std::vector<HostTensor>> unfused =
-      runUnfused(graph, target, fresh->backend, fresh->facts.tuned,
+      runUnfused(graph, target, options, fresh->backend, fresh->facts.tuned,
                  fresh->fullInputs, fresh->queue());
   // Some ops have no kernel of their own; then the oracle stands alone. With
   // neither there is nothing to verify by.
@@ -219,38 +149,6 @@ Status LocalRunner::open(const std::string &region) {
   else if (fresh->cases.empty())
     return unfused.error();
   opened = std::move(fresh);
-  return {};
-}
-
-static bool hasNan(const HostTensor &oracle) {
-  if (!isFloat(oracle.dtype))
-    return false;
-  for (int64_t i = 0, n = oracle.elements(); i < n; ++i)
-    if (std::isnan(oracle.flat(i)))
-      return true;
-  return false;
-}
-
-static Status checkCase(const graph::Graph &graph, const OracleCase &one,
-                        const std::vector<HostTensor> &outputs,
-                        Verdict &verdict) {
-  bool attention = false;
-  for (const graph::Op &op : graph.ops())
-    attention |= op.kind == "attention";
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    reference::CheckOptions options;
-    options.perRow = attention;
-    options.expectNan = hasNan(one.oracle[i]);
-    options.precision =
-        reference::narrowestFloat(graph, graph.outputs()[i].value);
-    reference::CheckReport report =
-        reference::check(outputs[i], one.oracle[i], one.plain[i], options);
-    verdict.maxUlp = std::max(verdict.maxUlp, report.maxUlp);
-    if (!report.pass)
-      return wrong("output " + std::to_string(i) + ": " + report.str(),
-                   "oracle");
-  }
-  ++verdict.oracleCases;
   return {};
 }
 
@@ -283,19 +181,20 @@ Result<Verdict> LocalRunner::verify(const KernelCode &code) {
   double elements = 0;
   for (size_t i = 0; i < first->size(); ++i) {
     if ((*first)[i].bytes != (*second)[i].bytes)
-      return wrong("two runs gave two results in output " + std::to_string(i),
-                   "deterministic");
+      return wrongCandidate("two runs gave two results in output " +
+                                std::to_string(i),
+                            "deterministic");
     elements += static_cast<double>((*first)[i].elements());
   }
   if (opened->unfused.size() == first->size()) {
-    double depth =
-        opened->facts.flopsAt(opened->facts.tuned) / std::max(elements, 1.0);
+    double depth = depthOf(opened->facts, elements);
     for (size_t i = 0; i < first->size(); ++i) {
       DType narrowest =
           reference::narrowestFloat(graph, graph.outputs()[i].value);
       if (auto what =
               disagreement((*first)[i], opened->unfused[i], narrowest, depth))
-        return wrong("output " + std::to_string(i) + ": " + *what, "unfused");
+        return wrongCandidate("output " + std::to_string(i) + ": " + *what,
+                              "unfused");
     }
     verdict.full = true;
   }

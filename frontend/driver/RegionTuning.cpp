@@ -45,16 +45,20 @@ RegionTuning::RegionTuning(const target::TargetDesc &target,
 RegionTuning::~RegionTuning() = default;
 
 std::unique_ptr<CandidateRunner>
-RegionTuning::makeRunner(std::function<bool()> cancelled) {
+RegionTuning::makeRunner(std::function<bool()> cancelled, bool runs) {
   RunnerOptions how{request.threads,
                     options.seed,
                     options.redzoneBytes,
                     options.cold,
-                    {request.assembler, request.nvJitLink, request.ptxas}};
+                    {request.assembler, request.nvJitLink, request.ptxas},
+                    {request.gpuOrdinal, request.cudaLibrary}};
   if (workerPath.empty())
-    return std::make_unique<LocalRunner>(target, how);
-  return std::make_unique<WorkerClient>(workerPath, target.name, how,
-                                        options.limits, std::move(cancelled));
+    return makeRunnerHere(target, how);
+  WorkerLimits limits = options.limits;
+  if (runs && target.kind == target::Kind::Gpu)
+    limits.addressSpaceBytes = 0;
+  return std::make_unique<WorkerClient>(workerPath, target, how, limits,
+                                        std::move(cancelled));
 }
 
 bool RegionTuning::cutShort(double limit) {
@@ -69,14 +73,16 @@ void RegionTuning::fail(Candidate &candidate, const Error &error) {
     complete = false; // says nothing about the candidate
     return;
   }
-  candidate.status = error.code == ErrorCode::CandidateWrong ? status::wrong
-                     : error.code == ErrorCode::Timeout      ? status::timeout
-                     : error.rule == "worker.crashed"        ? status::crashed
-                     : error.rule == kFlawRule               ? status::spill
-                                                             : "error";
+  candidate.status =
+      error.code == ErrorCode::CandidateWrong ? status::wrong
+      : error.code == ErrorCode::Timeout      ? status::timeout
+      : error.rule == "worker.crashed" || error.code == ErrorCode::DeviceLost
+          ? status::crashed
+      : error.rule == kFlawRule ? status::spill
+                                : "error";
   candidate.reason = error.message;
   if (!error.rule.empty() && error.rule != "worker.crashed" &&
-      error.rule != "worker.timeout")
+      error.rule != "worker.timeout" && error.rule != "device.timeout")
     candidate.reason += " [" + error.rule + "]";
 }
 
@@ -123,7 +129,7 @@ void RegionTuning::compile(const Indices &which, double limit) {
   for (size_t t = 0; t < count; ++t)
     threads.emplace_back([&] {
       std::unique_ptr<CandidateRunner> mine =
-          makeRunner([&] { return stop.load(); });
+          makeRunner([&] { return stop.load(); }, /*runs=*/false);
       for (size_t i; !stop && (i = next.fetch_add(1)) < which.size();) {
         Candidate &candidate = candidates[which[i]];
         if (!candidate.known)
@@ -194,6 +200,11 @@ void RegionTuning::timeOnce(Candidate &candidate, int64_t samples,
                              timing->samplesNs.begin(),
                              timing->samplesNs.end());
   candidate.disturbance.merge(timing->disturbance);
+  if (timing->device) {
+    if (!candidate.device)
+      candidate.device.emplace();
+    candidate.device->merge(*timing->device);
+  }
   candidate.summary = measure::summarize(candidate.samplesNs);
 }
 
@@ -315,6 +326,7 @@ void RegionTuning::shareResults() {
     candidate.status = timed.status;
     candidate.summary = timed.summary;
     candidate.disturbance = timed.disturbance;
+    candidate.device = timed.device;
     candidate.reason = "same code as " + timed.schedule.str();
     if (!timed.reason.empty())
       candidate.reason += ": " + timed.reason;
@@ -331,27 +343,54 @@ static Error nothingGood(const std::vector<Candidate> &candidates) {
                    "no candidate could be measured" + reasons, "tune.none");
 }
 
-Result<schedule::Schedule> RegionTuning::run() {
+/// Starts the runner that verifies and times.
+Status RegionTuning::start() {
+  bool gpu = target.kind == target::Kind::Gpu;
+  if (workerPath.empty() && gpu)
+    return makeError(ErrorCode::Toolchain, "tuning",
+                     "there is no worker program " + request.workerPath +
+                         ", and a bad candidate would end the program's use of "
+                         "the device",
+                     "worker.missing");
   if (workerPath.empty())
     request.log(1, "tuning in this process: there is no worker program " +
                        request.workerPath +
                        "; a candidate that crashes ends the program");
-  runner = makeRunner([this] { return !clock.pump(); });
-  if (auto *client = dynamic_cast<WorkerClient *>(runner.get()))
-    if (Status started = client->start(); !started) {
-      if (started.error().code == ErrorCode::Interrupted) {
-        complete = false;
-        return started.error();
-      }
-      request.log(1, "tuning in this process, where a candidate that crashes "
-                     "ends the program: " +
-                         started.error().str());
-      workerPath.clear();
-      runner = makeRunner({});
-    }
+  // The clock is pumped from the thread that tunes only.
+  std::thread::id tuning = std::this_thread::get_id();
+  runner = makeRunner(
+      [this, tuning] {
+        return std::this_thread::get_id() == tuning ? !clock.pump()
+                                                    : clock.isStopped();
+      },
+      /*runs=*/true);
+  auto *client = dynamic_cast<WorkerClient *>(runner.get());
+  Status started = client ? client->start() : Status();
+  if (started || gpu || started.error().code == ErrorCode::Interrupted) {
+    complete &= started.ok();
+    return started;
+  }
+  request.log(1, "tuning in this process, where a candidate that crashes ends "
+                 "the program: " +
+                     started.error().str());
+  workerPath.clear();
+  runner = makeRunner({}, /*runs=*/true);
+  return {};
+}
+
+Result<schedule::Schedule> RegionTuning::run() {
+  if (Status started = start(); !started)
+    return started.error();
   Indices all = add(search::pickCandidates(schedules.space, schedules.fallback,
                                            options.candidates));
+  // A GPU is idle while its candidates are compiled: the references are made
+  // meanwhile. What goes wrong is met, and reported, by verify().
+  std::thread opener;
+  if (target.kind == target::Kind::Gpu)
+    opener = std::thread([this] { (void)runner->open(region); });
   compile(all, kCompiled);
+  if (opener.joinable())
+    opener.join();
   if (Status verified = verify(all, kVerified); !verified)
     return verified.error();
   // Where the first stages took too long, timing gets all that is left.

@@ -31,6 +31,7 @@ struct Candidate {
   Verdict verdict;
   std::vector<double> samplesNs;
   measure::Disturbance disturbance;
+  std::optional<measure::DeviceConditions> device; ///< of a GPU
   measure::Summary summary;
   bool winner = false;
   bool known = false; ///< bad, from an earlier tuning
@@ -55,6 +56,7 @@ public:
 
 private:
   using Indices = std::vector<size_t>;
+  Status start();
   Indices add(std::vector<schedule::Schedule> schedules);
   /// Until `limit` of the budget is used.
   void compile(const Indices &which, double limit);
@@ -67,7 +69,9 @@ private:
   void shareResults();
   void fail(Candidate &candidate, const Error &error);
   std::string compileOne(Candidate &candidate, CandidateRunner &runner);
-  std::unique_ptr<CandidateRunner> makeRunner(std::function<bool()> cancelled);
+  /// `runs`: it shall do more than compile.
+  std::unique_ptr<CandidateRunner> makeRunner(std::function<bool()> cancelled,
+                                              bool runs);
   bool cutShort(double limit);
 
   const target::TargetDesc &target;

@@ -15,6 +15,10 @@ namespace azulejo::driver {
 Result<std::vector<reference::HostTensor>>
 randomInputs(const graph::Graph &graph, const Sizes &sizes, uint64_t seed);
 
+/// How far two evaluations of a region may lie apart, relative to the size of
+/// their values: as a whole, and (16 times this) at one element.
+double unfusedTolerance(DType narrowest, double depth);
+
 /// Is `actual` the same result as `expected` up to the rounding of two
 /// different orders of summation? `depth` is how many values an element sums
 /// up at most. Says what is wrong, or nothing. It is far wider than the rules

@@ -69,7 +69,7 @@ void Tuner::State::addRows(const std::string &label, const RegionFacts &facts,
       row["gflops"] = facts.flopsAt(facts.tuned) / trial->medianNs;
       row["gbps"] = facts.bytesAt(facts.tuned) / trial->medianNs;
     }
-    for (const char *name : {"image_digest", "winner"})
+    for (const char *name : {"image_digest", "winner", "assembly", "device"})
       if (const json::Value *detail = trial->details.get(name))
         row[name] = *detail;
     rows.push_back(std::move(row));
@@ -137,7 +137,14 @@ trialOf(const Candidate &candidate, const cache::Environment &environment,
   trial.samples = candidate.summary.samples;
   trial.provisional = candidate.disturbance.isDisturbed();
   trial.details["dropped"] = candidate.summary.dropped;
-  trial.details["load"] = candidate.disturbance.str();
+  if (candidate.device) {
+    trial.details["device"] = toJson(*candidate.device);
+    // Somebody heated the device, or took its power.
+    if (measure::slowsDown(candidate.device->reasons.value_or(0)))
+      trial.provisional = true;
+  } else {
+    trial.details["load"] = candidate.disturbance.str();
+  }
   if (!candidate.sameAs) {
     trial.details["oracle_cases"] = candidate.verdict.oracleCases;
     trial.details["checked_at_full_size"] = candidate.verdict.full;
@@ -161,7 +168,7 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
     state->complete = false;
     return schedules.fallback;
   }
-  if (state->target.kind != target::Kind::Cpu)
+  if (state->target.kind == target::Kind::Gpu && state->request.gpuOrdinal < 0)
     return giveUp("candidates for " + state->target.name +
                   " cannot be run here");
   Result<RegionFacts> facts = factsOf(region, state->target);

@@ -49,7 +49,10 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
                   (request.deterministic ? "1" : "0") +
                   ",batchInvariant=" + (request.batchInvariant ? "1" : "0") +
                   ",strict=" + (request.strict ? "1" : "0") +
-                  ",threads=" + std::to_string(request.threads);
+                  // On a GPU threads only compile.
+                  (target.kind == target::Kind::Gpu
+                       ? ""
+                       : ",threads=" + std::to_string(request.threads));
   key.targetArch = target.arch;
   key.cpuFeatures = target.features;
   key.silicon = target.siliconKey();
@@ -68,7 +71,8 @@ cache::Environment tuningEnvironment(const target::TargetDesc &target,
         {request.assembler, request.nvJitLink, request.ptxas});
     assembler = found ? found->name() : "none";
   }
-  return {"", assembler, LLVM_VERSION_STRING, api::buildId()};
+  return {request.driverVersion, assembler, LLVM_VERSION_STRING,
+          api::buildId()};
 }
 
 bool isLegal(const schedule::Schedule &schedule,

@@ -49,11 +49,14 @@ std::string findWorker(const std::string &given) {
   return {};
 }
 
-WorkerClient::WorkerClient(std::string path, std::string targetName,
+WorkerClient::WorkerClient(std::string path, target::TargetDesc target,
                            RunnerOptions options, WorkerLimits limits,
                            std::function<bool()> cancelled)
-    : path(std::move(path)), targetName(std::move(targetName)),
-      options(options), limits(limits), cancelled(std::move(cancelled)) {}
+    : path(std::move(path)), target(std::move(target)),
+      options(std::move(options)), limits(limits),
+      cancelled(std::move(cancelled)) {
+  this->options.runSeconds = limits.runSeconds;
+}
 
 WorkerClient::~WorkerClient() { stop(); }
 
@@ -159,6 +162,8 @@ Result<Message> WorkerClient::exchange(Message request, double limitSeconds) {
       return !stopped && !late;
     });
   if (reply) {
+    if (reply->json.getBoolean("spent").value_or(false))
+      stop(); // it ends by itself, but may need help
     if (std::optional<Error> error = errorFrom(*reply))
       return *error;
     return std::move(*reply);
@@ -182,14 +187,17 @@ Status WorkerClient::start() {
     return status;
   Message hello{json::Object{{"do", "hello"},
                              {"build", api::buildId()},
-                             {"target", targetName},
+                             {"target", toJson(target)},
                              {"threads", options.threads},
                              {"seed", static_cast<int64_t>(options.seed)},
                              {"redzone", options.redzoneBytes},
                              {"cold", options.cold},
                              {"assembler", options.assembler.wanted},
                              {"nvJitLink", options.assembler.nvJitLink},
-                             {"ptxas", options.assembler.ptxas}},
+                             {"ptxas", options.assembler.ptxas},
+                             {"gpu", options.gpu.ordinal},
+                             {"gpuLibrary", options.gpu.library},
+                             {"runSeconds", options.runSeconds}},
                 {}};
   Result<Message> reply = exchange(std::move(hello), limits.startSeconds);
   if (reply)

@@ -6,6 +6,8 @@
 // behind in any case. What a candidate does to the worker is an Error here:
 //
 //   code Timeout,   rule "worker.timeout"   no answer within the limit
+//   code Timeout,   rule "device.timeout"   GPU: a kernel did not end in time
+//   code DeviceLost                         GPU: a kernel broke the context
 //   code Interrupted                        cancelled
 //   code Internal,  rule "worker.crashed"   "signal 11 (Segmentation fault)"
 //   code Toolchain, rule "worker.missing"   it cannot be started
@@ -30,6 +32,7 @@ struct WorkerLimits {
   /// One run. A verification may take two, and what opening took, for it
   /// compares results as that did.
   double runSeconds = 2;
+  /// Not of a worker that runs on a GPU: its driver reserves more than exists.
   int64_t addressSpaceBytes = int64_t(16) << 30;
 };
 
@@ -40,8 +43,9 @@ std::string findWorker(const std::string &given);
 class WorkerClient : public CandidateRunner {
 public:
   /// `cancelled` is asked every 20 ms, from the calling thread.
-  WorkerClient(std::string path, std::string targetName, RunnerOptions options,
-               WorkerLimits limits, std::function<bool()> cancelled);
+  WorkerClient(std::string path, target::TargetDesc target,
+               RunnerOptions options, WorkerLimits limits,
+               std::function<bool()> cancelled);
   ~WorkerClient() override;
 
   /// Starts the worker if it does not run. An error: spawning is refused, the
@@ -66,7 +70,8 @@ private:
   /// Kills the group, reaps the child, says how it ended.
   std::string stop();
 
-  std::string path, targetName;
+  std::string path;
+  target::TargetDesc target;
   RunnerOptions options;
   WorkerLimits limits;
   std::function<bool()> cancelled;

@@ -35,7 +35,7 @@ private:
   Message hello(const json::Object &request);
 
   int socket;
-  std::unique_ptr<LocalRunner> runner;
+  std::unique_ptr<CandidateRunner> runner;
   int threads = 1;
 };
 
@@ -70,7 +70,7 @@ Message WorkerServer::hello(const json::Object &request) {
                                  api::buildId(),
                              "worker.build")),
             {}};
-  auto name = request.getString("target");
+  const json::Object *described = request.getObject("target");
   auto count = request.getInteger("threads");
   auto seed = request.getInteger("seed");
   auto redzone = request.getInteger("redzone");
@@ -78,10 +78,13 @@ Message WorkerServer::hello(const json::Object &request) {
   auto assembler = request.getString("assembler");
   auto nvJitLink = request.getString("nvJitLink");
   auto ptxas = request.getString("ptxas");
-  if (!name || !count || !seed || !redzone || !cold || !assembler ||
-      !nvJitLink || !ptxas)
+  auto gpu = request.getInteger("gpu");
+  auto library = request.getString("gpuLibrary");
+  auto runSeconds = request.getNumber("runSeconds");
+  if (!described || !gpu || !library || !runSeconds || !count || !seed ||
+      !redzone || !cold || !assembler || !nvJitLink || !ptxas)
     return {toJson(malformed("hello")), {}};
-  Result<target::TargetDesc> target = target::resolveTarget(*name);
+  Result<target::TargetDesc> target = targetFrom(*described);
   if (!target)
     return {toJson(target.error()), {}};
   threads = static_cast<int>(*count);
@@ -89,8 +92,10 @@ Message WorkerServer::hello(const json::Object &request) {
                         static_cast<uint64_t>(*seed),
                         *redzone,
                         *cold,
-                        {assembler->str(), nvJitLink->str(), ptxas->str()}};
-  runner = std::make_unique<LocalRunner>(*target, options);
+                        {assembler->str(), nvJitLink->str(), ptxas->str()},
+                        {static_cast<int>(*gpu), library->str()},
+                        *runSeconds};
+  runner = makeRunnerHere(*std::move(target), std::move(options));
   return {json::Object{{"build", api::buildId()}}, {}};
 }
 
@@ -142,7 +147,15 @@ int WorkerServer::run() {
     if (!request)
       return 0;
     limitCpu(request->json.getNumber("limit").value_or(60), threads);
-    if (!sendMessage(socket, answer(*request)))
+    Message reply = answer(*request);
+    bool spent = runner && runner->isSpent();
+    if (spent)
+      reply.json["spent"] = true;
+    bool sent = sendMessage(socket, std::move(reply));
+    // What an orderly end would give back, the driver would wait for.
+    if (spent)
+      _exit(0);
+    if (!sent)
       return 0;
   }
 }

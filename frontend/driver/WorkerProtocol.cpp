@@ -259,16 +259,103 @@ std::optional<Verdict> verdictFrom(const Message &message) {
   return Verdict{*cases, *full, *ulp};
 }
 
+// Integers of a target that its device may have otherwise than its row.
+static std::vector<std::pair<const char *, int64_t target::TargetDesc::*>>
+targetNumbers() {
+  using target::TargetDesc;
+  return {{"units", &TargetDesc::units},
+          {"smemPerBlock", &TargetDesc::smemPerBlock},
+          {"registersPerUnit", &TargetDesc::registersPerUnit},
+          {"l2Bytes", &TargetDesc::l2Bytes}};
+}
+
+json::Object toJson(const target::TargetDesc &target) {
+  json::Object object{{"name", target.name}, {"busGBs", target.busGBs}};
+  for (auto [name, field] : targetNumbers())
+    object[name] = target.*field;
+  return object;
+}
+
+Result<target::TargetDesc> targetFrom(const json::Object &from) {
+  auto malformed = [] {
+    return makeError(ErrorCode::InvalidArgument, "worker",
+                     "malformed request: target");
+  };
+  auto name = from.getString("name");
+  auto bus = from.getNumber("busGBs");
+  if (!name || !bus)
+    return malformed();
+  Result<target::TargetDesc> target = target::resolveTarget(*name);
+  if (!target || target->kind != target::Kind::Gpu)
+    return target;
+  target->busGBs = *bus;
+  for (auto [label, field] : targetNumbers()) {
+    auto value = from.getInteger(label);
+    if (!value || *value < 0)
+      return malformed();
+    (*target).*field = *value;
+  }
+  return target;
+}
+
+json::Object toJson(const measure::DeviceConditions &seen) {
+  json::Object object{{"clock_low_mhz", seen.lowestMhz},
+                      {"clock_high_mhz", seen.highestMhz},
+                      {"clock_mhz", seen.lastMhz},
+                      {"l2", seen.flushed ? "flushed" : "rotated"}};
+  if (seen.reasons)
+    object["throttle"] = arrayOf(measure::reasonNames(*seen.reasons));
+  else
+    object["throttle_unknown"] = utf8(seen.monitor);
+  return object;
+}
+
+/// The same for the way between worker and tuner: bits, not names.
+static json::Object deviceMessage(const measure::DeviceConditions &seen) {
+  json::Object object{{"low", seen.lowestMhz},
+                      {"high", seen.highestMhz},
+                      {"last", seen.lastMhz},
+                      {"monitor", utf8(seen.monitor)},
+                      {"flushed", seen.flushed}};
+  if (seen.reasons)
+    object["reasons"] = static_cast<int64_t>(*seen.reasons);
+  return object;
+}
+
+static std::optional<measure::DeviceConditions>
+deviceFrom(const json::Object &from) {
+  auto low = from.getNumber("low"), high = from.getNumber("high"),
+       last = from.getNumber("last");
+  auto monitor = from.getString("monitor");
+  auto flushed = from.getBoolean("flushed");
+  if (!low || !high || !last || !monitor || !flushed || !(*low >= 0) ||
+      !(*high >= *low) || !(*last >= 0) || !std::isfinite(*high) ||
+      !std::isfinite(*last))
+    return std::nullopt;
+  measure::DeviceConditions seen;
+  seen.lowestMhz = *low;
+  seen.highestMhz = *high;
+  seen.lastMhz = *last;
+  seen.monitor = monitor->str();
+  seen.flushed = *flushed;
+  if (auto reasons = from.getInteger("reasons"))
+    seen.reasons = static_cast<uint64_t>(*reasons);
+  return seen;
+}
+
 Message toMessage(const measure::Timing &timing) {
   const measure::Disturbance &seen = timing.disturbance;
-  return {json::Object{{"samplesNs", arrayOf(timing.samplesNs)},
-                       {"batch", timing.batch},
-                       {"switches", seen.involuntarySwitches},
-                       {"steal", seen.stealTicks},
-                       {"fastestNs", seen.fastestNs},
-                       {"slowestNs", seen.slowestNs},
-                       {"seconds", seen.seconds}},
-          {}};
+  Message message{json::Object{{"samplesNs", arrayOf(timing.samplesNs)},
+                               {"batch", timing.batch},
+                               {"switches", seen.involuntarySwitches},
+                               {"steal", seen.stealTicks},
+                               {"fastestNs", seen.fastestNs},
+                               {"slowestNs", seen.slowestNs},
+                               {"seconds", seen.seconds}},
+                  {}};
+  if (timing.device)
+    message.json["device"] = deviceMessage(*timing.device);
+  return message;
 }
 
 std::optional<measure::Timing> timingFrom(const Message &message) {
@@ -292,6 +379,11 @@ std::optional<measure::Timing> timingFrom(const Message &message) {
   }
   timing.batch = *batch;
   timing.disturbance = {*switches, *steal, *fastest, *slowest, *seconds};
+  if (const json::Object *device = from.getObject("device")) {
+    timing.device = deviceFrom(*device);
+    if (!timing.device)
+      return std::nullopt;
+  }
   return timing;
 }
 

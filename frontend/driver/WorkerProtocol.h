@@ -5,6 +5,9 @@
 //
 //   u32 bytes of JSON | u32 bytes of blob | JSON | blob      (little endian)
 //
+// A reply with "spent": true is a worker's last: it ends itself, because a
+// candidate left its device unusable.
+//
 // Requests name an action in "do": hello, compile, open, verify, time. The blob
 // is a kernel's image. A reply holds "error" or the fields of the result. Both
 // ends come from one build, which hello proves, but neither trusts the other's
@@ -50,6 +53,14 @@ std::optional<KernelCode> codeFrom(const Message &message);
 
 Message toMessage(const Verdict &verdict);
 std::optional<Verdict> verdictFrom(const Message &message);
+
+/// What a worker needs to know of a target beyond its name: a GPU may differ
+/// from the row of the table that it goes by.
+llvm::json::Object toJson(const target::TargetDesc &target);
+Result<target::TargetDesc> targetFrom(const llvm::json::Object &from);
+
+/// As trial records keep it, too.
+llvm::json::Object toJson(const measure::DeviceConditions &conditions);
 
 Message toMessage(const measure::Timing &timing);
 std::optional<measure::Timing> timingFrom(const Message &message);

@@ -85,6 +85,7 @@ Result<PresentGpu> targetOf(const GpuFacts &facts) {
   target.f16Tflops *= share;
   target.memoryGBs =
       facts.memoryGBs > 0 ? facts.memoryGBs : target.memoryGBs * share;
+  target.busGBs = target.memoryGBs;
   target.l2Bytes = facts.l2Bytes;
   if (facts.smemPerBlock > 0)
     target.smemPerBlock = std::min(target.smemPerBlock, facts.smemPerBlock);

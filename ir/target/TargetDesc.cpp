@@ -43,6 +43,7 @@ static TargetDesc makeGpu(const char *name, const char *label,
   desc.vectorBytes = 16;
   desc.vectorRegisters = 255;
   desc.memoryGBs = memoryGBs;
+  desc.busGBs = memoryGBs;
   desc.f32Tflops = f32Tflops;
   desc.f16Tflops = f16Tflops;
   desc.launchUs = 2;
@@ -125,10 +126,9 @@ std::string TargetDesc::siliconKey() const {
   for (int64_t fact :
        {units, smemPerBlock, registersPerUnit, l2Bytes, l3Bytes, vectorBytes})
     key += ';' + std::to_string(fact);
-  // GB/s of a GPU's DRAM is a fact of its memory's clock and width. A
-  // measurement, or a CPU's round figure, would make the key jitter or lie.
-  if (kind == Kind::Gpu && !measured)
-    key += ';' + std::to_string(static_cast<int64_t>(memoryGBs + 0.5));
+  // A measurement, or a CPU's round figure, would make the key jitter or lie.
+  if (kind == Kind::Gpu)
+    key += ';' + std::to_string(static_cast<int64_t>(busGBs + 0.5));
   return key;
 }
 

@@ -40,7 +40,10 @@ struct TargetDesc {
   int64_t l3Bytes = 0;      ///< CPU only
   int64_t vectorBytes = 16; ///< SIMD register width; GPU: widest access
   int64_t vectorRegisters = 16;
-  double memoryGBs = 0;  ///< nominal DRAM bandwidth
+  double memoryGBs = 0; ///< DRAM bandwidth
+  /// GPU: what the memory's clock and width give; stays when rates are
+  /// measured.
+  double busGBs = 0;
   double f32Tflops = 0;  ///< plain FMA rate
   double f16Tflops = 0;  ///< dense matrix rate for f16 and bf16
   double launchUs = 0;   ///< floor of one launch

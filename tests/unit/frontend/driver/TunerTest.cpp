@@ -76,8 +76,8 @@ protected:
 
   /// Bad candidates would end this process if there were no worker.
   static Status workerStarts() {
-    return driver::WorkerClient(driver::findWorker({}),
-                                target::hostTarget().name, {}, {}, {})
+    return driver::WorkerClient(driver::findWorker({}), target::hostTarget(),
+                                {}, {}, {})
         .start();
   }
 

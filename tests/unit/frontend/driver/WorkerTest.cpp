@@ -26,7 +26,7 @@ driver::WorkerClient makeClient(std::function<bool()> cancelled = {}) {
   options.redzoneBytes = 4096;
   driver::WorkerLimits limits;
   limits.runSeconds = 0.5;
-  return {driver::findWorker({}), target::hostTarget().name, options, limits,
+  return {driver::findWorker({}), target::hostTarget(), options, limits,
           std::move(cancelled)};
 }
 

@@ -121,10 +121,12 @@ TEST(SiliconKey, IgnoresNamesAndMeasuredRates) {
   EXPECT_EQ(desc.siliconKey(), key);
   desc.units = 114;
   EXPECT_NE(desc.siliconKey(), key);
-  desc.measured = true;
   key = desc.siliconKey();
+  desc.measured = true;
   desc.memoryGBs = 4321.5;
   EXPECT_EQ(desc.siliconKey(), key);
+  desc.busGBs = 4321.5; // another memory
+  EXPECT_NE(desc.siliconKey(), key);
 }
 
 GpuFacts h200Facts() {

@@ -6,9 +6,11 @@
 
 #include "runtime/cuda/CudaApi.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <unistd.h>
 
 using namespace azulejo::runtime::cuda;
 using namespace azulejo::mock;
@@ -32,15 +34,20 @@ struct FunctionTag {
 };
 struct StreamTag {
   ContextTag *context; ///< null once destroyed
+  bool hung = false;   ///< a kernel on it does not end
   GraphTag *capture = nullptr;
   StreamTag *next = nullptr;
 };
 struct EventTag {
-  int64_t stamp = 0;
+  double stamp = -1; ///< milliseconds; negative: never recorded
+  bool hung = false;
 };
 struct GraphTag {
   int count = 0;
-  MockLaunch launches[64];
+  struct Node {
+    MockLaunch launch;
+    ModuleTag *module;
+  } nodes[1024];
 };
 struct GraphExecTag {
   GraphTag graph;
@@ -53,7 +60,8 @@ MockState state;
 ContextTag contexts[4] = {{0}, {1}, {2}, {3}};
 thread_local ContextTag *stack[16];
 thread_local int depth = 0;
-std::atomic<int64_t> stamps{0};
+/// The device's clock in milliseconds.
+std::atomic<double> now{0};
 
 struct Allocation {
   char *start = nullptr;
@@ -141,10 +149,146 @@ int parametersOf(const FunctionTag &function) {
   return count;
 }
 
-/// y[i, j] = 2 x[i, j]; arguments are x, its stride, y, its stride, columns.
-void execute(const MockLaunch &launch) {
-  if (std::strcmp(launch.kernel, "twice") != 0)
+/// Whoever waits for a stream that does not end waits until it is killed.
+void hangIf(bool hung) {
+  while (hung)
+    pause();
+}
+
+/// Number after `key` in the module's text, or `otherwise`.
+double numberIn(const ModuleTag &module, const char *key, double otherwise) {
+  const char *at = std::strstr(module.text, key);
+  return at ? std::atof(at + std::strlen(key)) : otherwise;
+}
+bool says(const ModuleTag &module, const char *words) {
+  return std::strstr(module.text, words) != nullptr;
+}
+
+bool inAllocation(int64_t address) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Allocation &slot : allocations)
+    if (slot.start &&
+        static_cast<size_t>(address - reinterpret_cast<int64_t>(slot.start)) <
+            slot.bytes)
+      return true;
+  return false;
+}
+
+/// Compiled code, of which the mock reads no instruction: kernels of one input
+/// and one output of two dimensions double what they get. Comments in the text
+/// make them behave otherwise: "mock trap=700", "mock endless", "mock us=40",
+/// "mock wrong", "mock over", "mock under", "mock nothing", "mock input",
+/// "mock random".
+void executeCompiled(const MockLaunch &launch, const ModuleTag &module,
+                     StreamTag *stream) {
+  now = now + numberIn(module, "mock us=", 5) / 1e3;
+  if (says(module, "mock endless") && stream)
+    stream->hung = true;
+  if (int code = static_cast<int>(numberIn(module, "mock trap=", 0)))
+    state.devices[module.context->device].poison = code;
+  if (launch.argCount != 5 || !inAllocation(launch.args[0]) ||
+      !inAllocation(launch.args[2]) || says(module, "mock nothing"))
     return;
+  auto *x = reinterpret_cast<float *>(launch.args[0]);
+  auto *y = reinterpret_cast<float *>(launch.args[2]);
+  int64_t count = launch.args[1] * launch.args[4];
+  for (int64_t i = 0; i < count; ++i)
+    y[i] = 2 * x[i];
+  static float last = 1;
+  if (says(module, "mock wrong"))
+    y[count / 2] += 1;
+  if (says(module, "mock random"))
+    y[count / 2] *= 1 + (last *= -1) * 1e-6f;
+  if (says(module, "mock over"))
+    reinterpret_cast<char *>(y + count)[0] = 0;
+  if (says(module, "mock under"))
+    reinterpret_cast<char *>(y)[-1] = 0;
+  if (says(module, "mock input"))
+    x[count - 1] += 1;
+}
+
+/// What the text of compiled code asks for, else 512.
+int mostThreads(const FunctionTag &function) {
+  if (isOpaque(*function.module))
+    return 512;
+  return static_cast<int>(numberIn(*function.module, ".reqntid ", 512));
+}
+
+float floatAt(const void *data, int64_t kind, int64_t i) {
+  if (kind == 0)
+    return static_cast<const float *>(data)[i];
+  uint16_t half = static_cast<const uint16_t *>(data)[i];
+  if (kind == 1) {
+    _Float16 value;
+    std::memcpy(&value, &half, 2);
+    return static_cast<float>(value);
+  }
+  uint32_t bits = uint32_t(half) << 16;
+  float value;
+  std::memcpy(&value, &bits, 4);
+  return value;
+}
+
+/// The tuner's own kernels, as autotune/measure/CheckKernels.h defines them.
+bool executeCheck(const MockLaunch &launch) {
+  auto pointer = [&](int arg) {
+    return reinterpret_cast<unsigned char *>(launch.args[arg]);
+  };
+  auto number = [&](int arg) {
+    double value;
+    std::memcpy(&value, &launch.args[arg], 8);
+    return value;
+  };
+  if (std::strcmp(launch.kernel, "azulejo_check_bytes") == 0) {
+    auto *result = reinterpret_cast<uint64_t *>(launch.args[4]);
+    for (int64_t i = 0; i < launch.args[3]; ++i) {
+      auto wanted = pointer(1) ? pointer(1)[i]
+                               : static_cast<unsigned char>(launch.args[2]);
+      if (pointer(0)[i] == wanted)
+        continue;
+      auto at = static_cast<uint64_t>(i);
+      ++result[0];
+      result[1] = at < result[1] ? at : result[1];
+      result[2] = at + 1 > result[2] ? at + 1 : result[2];
+    }
+    return true;
+  }
+  if (std::strcmp(launch.kernel, "azulejo_check_floats") == 0) {
+    auto *result = reinterpret_cast<uint64_t *>(launch.args[6]);
+    auto *sums = reinterpret_cast<double *>(launch.args[6]) + 2;
+    for (int64_t i = 0; i < launch.args[3]; ++i) {
+      double a = floatAt(pointer(0), launch.args[2], i),
+             e = floatAt(pointer(1), launch.args[2], i);
+      bool fine = std::isfinite(a) == std::isfinite(e);
+      if (fine && std::isfinite(e)) {
+        sums[0] += (a - e) * (a - e);
+        sums[1] += e * e;
+        fine =
+            std::fabs(a - e) <= number(4) * std::fmax(std::fabs(e), number(5));
+      }
+      if (fine)
+        continue;
+      ++result[0];
+      auto at = static_cast<uint64_t>(i);
+      result[1] = at < result[1] ? at : result[1];
+    }
+    return true;
+  }
+  if (std::strcmp(launch.kernel, "azulejo_probe_clock") != 0)
+    return false;
+  auto *result = reinterpret_cast<int64_t *>(launch.args[0]);
+  result[1] = launch.args[1];
+  result[0] = static_cast<int64_t>(static_cast<double>(launch.args[1]) * 1.5);
+  return true;
+}
+
+/// y[i, j] = 2 x[i, j]; arguments are x, its stride, y, its stride, columns.
+void execute(const MockLaunch &launch, const ModuleTag &module,
+             StreamTag *stream) {
+  if (executeCheck(launch))
+    return;
+  if (std::strcmp(launch.kernel, "twice") != 0)
+    return executeCompiled(launch, module, stream);
   auto *x = reinterpret_cast<const float *>(launch.args[0]);
   auto *y = reinterpret_cast<float *>(launch.args[2]);
   for (int64_t row = 0; row < launch.grid[0]; ++row)
@@ -326,6 +470,14 @@ MOCK Code cuMemcpyDtoHAsync_v2(void *to, Address from, size_t bytes,
   std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
   return 0;
 }
+MOCK Code cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes,
+                               StreamHandle) {
+  if (int code = inContext("cuMemcpyDtoDAsync_v2"))
+    return code;
+  std::memmove(reinterpret_cast<void *>(to),
+               reinterpret_cast<const void *>(from), bytes);
+  return 0;
+}
 MOCK Code cuMemsetD8Async(Address to, unsigned char byte, size_t bytes,
                           StreamHandle) {
   if (int code = inContext("cuMemsetD8Async"))
@@ -387,6 +539,8 @@ MOCK Code cuModuleLoadDataEx(Module *module, const void *image, unsigned count,
 MOCK Code cuModuleUnload(Module module) {
   if (int code = inContext("cuModuleUnload"))
     return code;
+  for (StreamTag *stream = streams; stream; stream = stream->next)
+    hangIf(stream->context == module->context && stream->hung);
   --state.devices[module->context->device].modules;
   std::free(module->text);
   delete module;
@@ -410,7 +564,7 @@ MOCK Code cuModuleGetFunction(Function *function, Module module,
 }
 MOCK Code cuFuncGetAttribute(int *value, FunctionAttribute attribute,
                              Function function) {
-  *value = attribute == kFunctionThreads  ? 512
+  *value = attribute == kFunctionThreads  ? mostThreads(*function)
            : attribute == kFunctionShared ? 1024
                                           : function->sharedLimit;
   return called("cuFuncGetAttribute");
@@ -445,7 +599,8 @@ MOCK Code cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
   if (function->module->context != current() ||
       (real && stream->context != current()))
     return 400;
-  if (gridX == 0 || blockX == 0 || blockX > 512 ||
+  if (gridX == 0 || blockX == 0 ||
+      static_cast<int>(blockX) > mostThreads(*function) ||
       static_cast<int>(sharedBytes) > function->sharedLimit)
     return 1;
   MockLaunch launch{function->name,
@@ -468,10 +623,12 @@ MOCK Code cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
     state.launches[index] = launch;
   if (real && stream->capture) {
     GraphTag &graph = *stream->capture;
-    graph.launches[graph.count++ % 64] = launch;
+    if (graph.count == 1024)
+      return 2;
+    graph.nodes[graph.count++] = {launch, function->module};
     return 0;
   }
-  execute(launch);
+  execute(launch, *function->module, real ? stream : nullptr);
   return 0;
 }
 #endif
@@ -480,7 +637,7 @@ MOCK Code cuStreamCreate(StreamHandle *stream, unsigned) {
   if (int code = inContext("cuStreamCreate"))
     return code;
   std::lock_guard<std::mutex> lock(mutex);
-  streams = new StreamTag{current(), nullptr, streams};
+  streams = new StreamTag{current(), false, nullptr, streams};
   *stream = streams;
   return 0;
 }
@@ -493,6 +650,7 @@ MOCK Code cuStreamDestroy_v2(StreamHandle stream) {
 MOCK Code cuStreamSynchronize(StreamHandle stream) {
   if (int code = inContext("cuStreamSynchronize"))
     return code;
+  hangIf(!isDefaultStream(stream) && stream->hung);
   return !isDefaultStream(stream) && stream->capture ? 900 : 0;
 }
 MOCK Code cuStreamGetCtx(StreamHandle stream, Context *context) {
@@ -519,11 +677,12 @@ MOCK Code cuGraphInstantiateWithFlags(GraphExec *exec, GraphHandle graph,
   *exec = new GraphExecTag{*graph};
   return inContext("cuGraphInstantiateWithFlags");
 }
-MOCK Code cuGraphLaunch(GraphExec exec, StreamHandle) {
+MOCK Code cuGraphLaunch(GraphExec exec, StreamHandle stream) {
   if (int code = inContext("cuGraphLaunch"))
     return code;
   for (int i = 0; i < exec->graph.count; ++i)
-    execute(exec->graph.launches[i]);
+    execute(exec->graph.nodes[i].launch, *exec->graph.nodes[i].module,
+            isDefaultStream(stream) ? nullptr : stream);
   return 0;
 }
 MOCK Code cuGraphExecDestroy(GraphExec exec) {
@@ -545,16 +704,25 @@ MOCK Code cuEventDestroy_v2(EventHandle event) {
   delete event;
   return called("cuEventDestroy_v2");
 }
-MOCK Code cuEventRecord(EventHandle event, StreamHandle) {
-  event->stamp = ++stamps;
+MOCK Code cuEventRecord(EventHandle event, StreamHandle stream) {
+  now = now + state.tickMs;
+  event->stamp = now;
+  event->hung = !isDefaultStream(stream) && stream->hung;
   return inContext("cuEventRecord");
 }
-MOCK Code cuEventSynchronize(EventHandle) {
+MOCK Code cuEventQuery(EventHandle event) {
+  int code = inContext("cuEventQuery");
+  return code == 0 && event->hung ? kErrorNotReady : code;
+}
+MOCK Code cuEventSynchronize(EventHandle event) {
+  hangIf(event->hung);
   return inContext("cuEventSynchronize");
 }
 MOCK Code cuEventElapsedTime(float *milliseconds, EventHandle from,
                              EventHandle to) {
-  if (!from->stamp || !to->stamp)
+  if (from->hung || to->hung)
+    return kErrorNotReady;
+  if (from->stamp < 0 || to->stamp < 0)
     return 400;
   *milliseconds = static_cast<float>(to->stamp - from->stamp);
   return inContext("cuEventElapsedTime");

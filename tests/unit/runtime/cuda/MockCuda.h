@@ -2,10 +2,12 @@
 //
 // A shared object with the entry points of libcuda that we use, loaded by the
 // runtime like the real one. It keeps device memory on the host, runs one
-// kernel ("twice"), enforces what the real driver enforces about contexts,
-// streams and captures, and writes down every call. A test gets at its state
-// through the one extra function that it exports; a command line through the
-// variable MOCK_CUDA ("init=34,count=0").
+// kernel ("twice"), the tuner's checks, and compiled kernels that double a
+// matrix, well or as badly as a comment in their text says; it enforces what
+// the real driver enforces about contexts, streams and captures, and writes
+// down every call. A test gets at its state through the one extra function that
+// it exports; a command line through the variable MOCK_CUDA
+// ("init=34,count=0").
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -48,6 +50,8 @@ struct MockState {
   /// The named function fails once with this code, after `skip` calls.
   std::atomic<const char *> failing{nullptr};
   std::atomic<int> failCode{0}, failSkip{0};
+
+  double tickMs = 1; ///< what recording an event takes
 
   std::atomic<bool> logging{false};
   std::atomic<int> callCount{0};

@@ -1,0 +1,56 @@
+//===- RegionReference.h - what a candidate's results must be ---*- C++ -*-===//
+//
+// The two judges of a candidate, for runners on any device: the float64 oracle
+// at small, ragged sizes, and the region run op by op (no fusion) at the tuned
+// size.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_DRIVER_REGIONREFERENCE_H
+#define AZULEJO_FRONTEND_DRIVER_REGIONREFERENCE_H
+
+#include "frontend/driver/CandidateRunner.h"
+#include "frontend/driver/RegionFacts.h"
+#include "ir/reference/HostTensor.h"
+
+namespace azulejo::driver {
+
+/// The oracle's word on one set of sizes.
+struct OracleCase {
+  Sizes sizes;
+  std::vector<reference::HostTensor> inputs, oracle, plain;
+};
+
+Result<std::vector<OracleCase>> oracleCases(const RegionFacts &facts,
+                                            uint64_t seed);
+
+/// Compares outputs with the oracle; an error of code CandidateWrong says what
+/// is wrong. Adds to the verdict.
+Status checkCase(const graph::Graph &graph, const OracleCase &one,
+                 const std::vector<reference::HostTensor> &outputs,
+                 Verdict &verdict);
+
+Error wrongCandidate(std::string message, const char *rule);
+
+/// The region run op by op. Some ops have no kernel of their own: an error.
+Result<std::unique_ptr<runtime::Executable>>
+prepareUnfused(const graph::Graph &graph, const target::TargetDesc &target,
+               const RunnerOptions &options, const runtime::Backend &backend);
+
+Result<std::unique_ptr<runtime::Executable>>
+prepareCandidate(const std::string &region, const graph::Graph &graph,
+                 const KernelCode &code, const target::TargetDesc &target,
+                 const runtime::Backend &backend);
+
+/// Sizes by name as a plan wants them.
+std::vector<int64_t> planOrder(const plan::Plan &plan, const Sizes &sizes);
+
+/// What one candidate's executable is kept under.
+std::string codeKey(const KernelCode &code);
+
+/// How many values an element of the outputs sums up at most, in the mean.
+double depthOf(const RegionFacts &facts, double outputElements);
+
+} // namespace azulejo::driver
+
+#endif // AZULEJO_FRONTEND_DRIVER_REGIONREFERENCE_H
