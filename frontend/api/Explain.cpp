@@ -27,6 +27,7 @@ struct KernelFacts {
   Count items, flops, bytes, unfused, queries, keys;
   double floorUs = 0;  ///< no run on the target can be faster; 0: not known
   double ridge = 0;    ///< for the types of this kernel
+  bool matrix = false; ///< the rate of matrix instructions counts
   std::string verdict; ///< "compute-", "memory-", "latency-bound" or empty
   std::string phase;   ///< attention: "prefill" or "decode"
 
@@ -119,6 +120,7 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
     }
     known = known && kernel.bytes &&
             !__builtin_add_overflow(total, *kernel.bytes, &total);
+    kernel.matrix = half;
     if (facts.target)
       judge(kernel, *facts.target, half);
     facts.kernels.push_back(std::move(kernel));
@@ -204,6 +206,7 @@ static std::string explainJson(const plan::Plan &plan, const Facts &facts,
                         {"bytes", jsonOf(kernel.bytes)},
                         {"flop_per_byte", kernel.intensity()},
                         {"ridge_flop_per_byte", kernel.ridge},
+                        {"matrix_rate", kernel.matrix},
                         {"floor_us", kernel.floorUs},
                         {"verdict", kernel.verdict}};
     if (kernel.analysis)

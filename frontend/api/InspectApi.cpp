@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "azulejo/c/inspect.h"
 
+#include "frontend/api/GpuRoofs.h"
+#include "frontend/api/PlanCache.h"
 #include "frontend/api/Prepare.h"
 #include "frontend/api/Roofs.h"
 #include "ir/reference/Check.h"
@@ -288,11 +290,33 @@ az_status az_tensor_describe(const az_tensor *tensor, az_string **out,
   });
 }
 
+static Status measureGpu(az_device &device, az_string **out) {
+  Result<CompileRequest> request = requestOf(*optionsOf(nullptr, ""));
+  if (!request)
+    return request.error();
+  Result<GpuRoofs> roofs = gpuRoofs(device, PlanCache(*request).store());
+  if (!roofs)
+    return roofs.error();
+  device.target.memoryGBs = roofs->copyGBs;
+  device.target.f32Tflops = roofs->f32Tflops;
+  device.target.f16Tflops = roofs->matrixTflops;
+  device.target.measured = true;
+  return giveJson(json::Object{{"memory_gbs", roofs->copyGBs},
+                               {"read_gbs", roofs->readGBs},
+                               {"f32_tflops", roofs->f32Tflops},
+                               {"f16_tflops", roofs->matrixTflops},
+                               {"f16_by", "mma.sync"},
+                               {"from_cache", roofs->fromCache}},
+                  out);
+}
+
 az_status az_device_measure(az_device *device, int32_t threads, az_string **out,
                             az_error **error) {
   return guarded("az_device_measure", error, [&]() -> Status {
     if (!out)
       return invalidCall("az_device_measure", "json is null");
+    if (device && device->gpu)
+      return measureGpu(*device, out);
     az_pool *raw = nullptr;
     az_error *inner = nullptr;
     if (az_pool_create(threads, &raw, &inner) != AZ_OK) {

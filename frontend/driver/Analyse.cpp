@@ -15,20 +15,13 @@ using namespace mlir;
 
 namespace azulejo::driver {
 
-static bool isHalf(Value value) {
-  DType dtype = graphir::toOpset(cast<RankedTensorType>(value.getType())).dtype;
-  return dtype == DType::F16 || dtype == DType::BF16;
-}
-
 static api::KernelAnalysis analyseRegion(graphir::FusedOp region,
                                          const DimTable &dims) {
   api::KernelAnalysis analysis;
   analysis.unfusedBytes = dims.expr(trafficOf(region).unfusedBytes);
+  analysis.matrixRate = usesMatrixRate(region);
   for (Operation &op : region.getBody().front().without_terminator()) {
     auto attention = dyn_cast<graphir::AttentionOp>(op);
-    if (!attention && !isa<graphir::MatmulOp>(op))
-      continue;
-    analysis.matrixRate |= isHalf(op.getOperand(0)) && isHalf(op.getOperand(1));
     if (!attention || analysis.queries)
       continue;
     int axis = attention.getLayout() == "bshd" ? 1 : 2;

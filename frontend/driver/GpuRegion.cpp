@@ -304,6 +304,10 @@ Result<Verdict> GpuRegion::verify(const KernelCode &code) {
   Verdict verdict;
   for (const OracleCase &one : cases) {
     auto outputs = runSmall(**executable, one);
+    // Ragged sizes may be those that the plan has its general form for; this
+    // form is never run at them.
+    if (!outputs && outputs.error().rule == "run.alignment" && hasUnfused)
+      continue;
     if (!outputs)
       return outputs.error();
     if (Status status = checkCase(facts.graph, one, *outputs, verdict); !status)

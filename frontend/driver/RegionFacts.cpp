@@ -17,9 +17,11 @@ using namespace mlir;
 namespace azulejo::driver {
 
 // One run shall take less than 100 ms and its tensors less than 128 MiB: the
-// worker holds several copies of them beside the unfused plan's.
+// worker holds several copies of them beside the unfused plan's. A GPU has more
+// room and needs more work to be busy.
 static constexpr double kLongestRunSeconds = 0.1;
 static constexpr double kMostBytes = 128.0 * 1024 * 1024;
+static constexpr double kMostGpuBytes = 512.0 * 1024 * 1024;
 // What the oracle evaluates in about a second.
 static constexpr double kOracleFlops = 1e8;
 
@@ -87,10 +89,13 @@ static Sizes middleSizes(const RegionFacts &facts,
     sizes[dim.name] = std::clamp(power, dim.min, dim.max);
   }
   // A guess from below, so that the estimate is on the long side.
-  double flopsPerSecond = 5e9 * static_cast<double>(target.units);
+  bool gpu = target.kind == target::Kind::Gpu;
+  double flopsPerSecond = gpu ? target.f32Tflops * 1e12 / 4
+                              : 5e9 * static_cast<double>(target.units);
+  double mostBytes = gpu ? kMostGpuBytes : kMostBytes;
   shrink(facts.graph, sizes, [&](const Sizes &at) {
     return facts.flopsAt(at) < kLongestRunSeconds * flopsPerSecond &&
-           facts.bytesAt(at) < kMostBytes;
+           facts.bytesAt(at) < mostBytes;
   });
   return sizes;
 }
@@ -142,6 +147,7 @@ Result<RegionFacts> factsOf(std::string_view text,
   RegionTraffic traffic = trafficOf(region);
   facts.flops = traffic.flops;
   facts.bytes = traffic.bytes;
+  facts.matrixRate = usesMatrixRate(region);
   facts.tuned = middleSizes(facts, target);
   facts.small = smallSizes(facts);
   return facts;

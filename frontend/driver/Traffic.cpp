@@ -49,6 +49,19 @@ static bool isFree(Operation *op) {
           !isa<graphir::ElementwiseOpInterface>(op));
 }
 
+static bool isHalf(Value value) {
+  DType dtype = typeOf(value).dtype;
+  return dtype == DType::F16 || dtype == DType::BF16;
+}
+
+bool usesMatrixRate(graphir::FusedOp region) {
+  for (Operation &op : region.getBody().front().without_terminator())
+    if (isa<graphir::AttentionOp, graphir::MatmulOp>(op) &&
+        isHalf(op.getOperand(0)) && isHalf(op.getOperand(1)))
+      return true;
+  return false;
+}
+
 opset::Dim flopsOf(Operation *op) {
   if (isFree(op) || isa<graphir::GatherOp, graphir::ConcatOp,
                         graphir::CacheUpdateOp, graphir::YieldOp>(op))

@@ -32,6 +32,9 @@ private:
 /// FLOPs of one op, normalisations included.
 opset::Dim flopsOf(mlir::Operation *op);
 
+/// Whether it holds a product of 16-bit types, which matrix instructions do.
+bool usesMatrixRate(graphir::FusedOp region);
+
 struct RegionTraffic {
   opset::Dim flops, bytes;
   /// What the ops would move if each were a kernel of its own and attention

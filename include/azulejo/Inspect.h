@@ -47,6 +47,13 @@ inline Result<std::string> measureHost(int32_t threads = 0) {
                              static_cast<az_device *>(nullptr), threads);
 }
 
+/// The same of a device, which takes the rates over: `explain` then uses them
+/// in the place of nominal ones.
+inline Result<std::string> measure(Device &device, int32_t threads = 0) {
+  return detail::callForText(az_device_measure,
+                             const_cast<az_device *>(device.handle()), threads);
+}
+
 } // namespace v0
 } // namespace azulejo
 

@@ -43,7 +43,10 @@ AZ_API az_status az_tensor_describe(const az_tensor *tensor, az_string **json,
 
 /* Measures copy bandwidth and the rate of f32 multiply-adds of this machine, in
  * about half a second, on `threads` threads (0: as az_pool_create). If `device`
- * is this machine, the device takes the rates over; it may be NULL. */
+ * is this machine's CPU, the device takes the rates over; it may be NULL. If
+ * it is a GPU of this machine, the GPU is measured: copies, reads, f32
+ * multiply-adds and a bare loop of mma.sync ("f16_tflops"), by kernels, once;
+ * the rates are kept in the cache. */
 AZ_API az_status az_device_measure(az_device *device, int32_t threads,
                                    az_string **json, az_error **error);
 

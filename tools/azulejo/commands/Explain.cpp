@@ -41,7 +41,7 @@ public:
     options.list("--seq", lengths,
                  "Lengths at which attention's traffic is shown");
     options.flag("--measure", measure,
-                 "With --device cpu: use measured rates, not nominal ones");
+                 "Use rates measured on this machine, not nominal ones");
     flags.declare(options);
   }
 
@@ -54,14 +54,13 @@ public:
     if (!given)
       return given.error();
     if (measure) {
-      if (device->name() != "cpu")
+      // Only devices of this machine have such names.
+      if (device->name() != "cpu" && !device->name().starts_with("cuda:"))
         return makeError(ErrorCode::InvalidArgument, "--measure",
-                         device->name() + " is not this machine's CPU",
-                         "cli.measure", "use it with --device cpu");
-      console.progress("measuring this CPU ...");
-      // The device is ours alone, so its rates may change.
-      Result<std::string> rates = detail::callForText(
-          az_device_measure, const_cast<az_device *>(device->handle()), 0);
+                         device->name() + " is not of this machine",
+                         "cli.measure", "use it with --device cpu or cuda");
+      console.progress("measuring " + device->name() + " ...");
+      Result<std::string> rates = azulejo::measure(*device);
       if (!rates)
         return rates.error();
     }

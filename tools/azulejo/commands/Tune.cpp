@@ -34,6 +34,7 @@ namespace {
 struct Candidate {
   std::string kernel, schedule, status, reason;
   double us = 0, flops = 0, bytes = 0;
+  bool matrix = false; ///< the rate of matrix instructions counts
   bool good() const { return status == "ok" && us > 0; }
 };
 
@@ -80,19 +81,22 @@ public:
       if (Status status = writeFile(console, output, *plan); !status)
         return status.error();
     }
-    return report(console, *executable, pool->workers(), seconds);
+    return report(console, *executable, *device, pool->workers(), seconds);
   }
 
 private:
   Result<int> report(Console &console, const Executable &executable,
-                     int32_t workers, double seconds) {
+                     Device &device, int32_t workers, double seconds) {
     Result<std::string> text = executable.candidates();
     if (!text)
       return text.error();
     Result<Json> list = Json::parse(*text, "candidates");
     if (!list)
       return list.error();
-    Result<std::string> rates = measureHost(workers);
+    // A target that is only a name was not tuned, and has no candidates.
+    bool isGpu = device.name().starts_with("cuda:");
+    Result<std::string> rates =
+        isGpu ? azulejo::measure(device) : measureHost(workers);
     if (!rates)
       return rates.error();
     Result<Json> roofs = Json::parse(*rates, "measured rates");
@@ -108,6 +112,16 @@ private:
     Report report;
     report.fact("seconds", Cell::real(seconds, 1));
     report.fact("from_cache", Cell::truth(executable.fromCache()));
+    if (isGpu) {
+      report.fact("measured_copy_gbs",
+                  Cell::real((*roofs)["memory_gbs"].real(), 0));
+      report.fact("measured_read_gbs",
+                  Cell::real((*roofs)["read_gbs"].real(), 0));
+      report.fact("measured_matrix_tflops",
+                  Cell::real((*roofs)["f16_tflops"].real(), 1));
+      report.fact("measured_f32_tflops",
+                  Cell::real((*roofs)["f32_tflops"].real(), 1));
+    }
     report.fact("interrupted", Cell::truth(interrupted()));
     report.fact("tried",
                 Cell::count(static_cast<int64_t>(list->items().size())));
@@ -131,6 +145,7 @@ private:
     candidate.us = item["median_ns"].real() / 1e3;
     candidate.flops = item["flops"].real();
     candidate.bytes = item["bytes"].real();
+    candidate.matrix = item["matrix_rate"].truth();
     return candidate;
   }
 
@@ -148,7 +163,11 @@ private:
           [](const Candidate &a, const Candidate &b) { return a.us < b.us; });
       for (size_t i = 0; i < std::min(candidates.size(), kShown); ++i) {
         const Candidate &c = candidates[i];
-        double floorUs = std::max(c.flops / (roofs["f32_tflops"].real() * 1e6),
+        // A CPU has one rate: halves are widened.
+        double tflops = c.matrix && !roofs["f16_tflops"].isNull()
+                            ? roofs["f16_tflops"].real()
+                            : roofs["f32_tflops"].real();
+        double floorUs = std::max(c.flops / (tflops * 1e6),
                                   c.bytes / (roofs["memory_gbs"].real() * 1e3));
         bool known = c.flops > 0 || c.bytes > 0;
         table.rows.push_back(

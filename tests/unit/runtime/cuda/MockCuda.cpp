@@ -174,7 +174,7 @@ bool inAllocation(int64_t address) {
   return false;
 }
 
-/// Compiled code, of which the mock reads no instruction: kernels of one input
+/// Compiled PTX, of which the mock reads no instruction: kernels of one input
 /// and one output of two dimensions double what they get. Comments in the text
 /// make them behave otherwise: "mock trap=700", "mock endless", "mock us=40",
 /// "mock wrong", "mock over", "mock under", "mock nothing", "mock input",
@@ -182,6 +182,8 @@ bool inAllocation(int64_t address) {
 void executeCompiled(const MockLaunch &launch, const ModuleTag &module,
                      StreamTag *stream) {
   now = now + numberIn(module, "mock us=", 5) / 1e3;
+  if (isOpaque(module))
+    return;
   if (says(module, "mock endless") && stream)
     stream->hung = true;
   if (int code = static_cast<int>(numberIn(module, "mock trap=", 0)))
