@@ -41,12 +41,8 @@ DeviceChecks::~DeviceChecks() {
 }
 
 Status DeviceChecks::load() {
-  plan::Image text;
-  text.kind = "ptx";
-  text.arch = "sm_80";
-  text.bytes = kCheckKernels;
-  text.digest = plan::digestOf(text.bytes);
-  Result<std::unique_ptr<runtime::LoadedImage>> loaded = backend.load(text);
+  Result<std::unique_ptr<runtime::LoadedImage>> loaded =
+      backend.load(runtime::cuda::imageOfPtx(kCheckKernels));
   if (!loaded)
     return loaded.error();
   image = std::move(*loaded);

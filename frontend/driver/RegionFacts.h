@@ -20,7 +20,7 @@ struct RegionFacts {
   graph::Graph graph; ///< what the region computes
   opset::Dim flops{0}, bytes{0};
   bool matrixRate = false; ///< as api::KernelAnalysis has it
-  Sizes tuned; ///< the sizes that are timed
+  Sizes tuned;             ///< the sizes that are timed
   /// Small, ragged sizes at which the float64 oracle is affordable. Empty when
   /// the region's sizes are fixed and too large for it.
   std::vector<Sizes> small;

@@ -290,4 +290,17 @@ Status CudaBackend::launch(const LaunchCall &call, const Queue &queue) const {
       "the launch");
 }
 
+plan::Image imageOfPtx(std::string text) {
+  plan::Image image;
+  image.kind = "ptx";
+  constexpr std::string_view kTarget = ".target ";
+  if (size_t at = text.find(kTarget); at != std::string::npos) {
+    at += kTarget.size();
+    image.arch = text.substr(at, text.find_first_of(", \n", at) - at);
+  }
+  image.digest = plan::digestOf(text);
+  image.bytes = std::move(text);
+  return image;
+}
+
 } // namespace azulejo::runtime::cuda

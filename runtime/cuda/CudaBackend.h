@@ -35,6 +35,9 @@ private:
   std::shared_ptr<CudaDevice> device;
 };
 
+/// PTX as an image, for the architecture that the text states.
+plan::Image imageOfPtx(std::string text);
+
 } // namespace azulejo::runtime::cuda
 
 #endif // AZULEJO_RUNTIME_CUDA_CUDABACKEND_H

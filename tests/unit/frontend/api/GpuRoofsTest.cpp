@@ -23,7 +23,8 @@ protected:
   void SetUp() override {
     setenv("AZULEJO_CUDA_LIBRARY", machine.library().c_str(), 1);
     folder = std::filesystem::temp_directory_path() /
-             ("azulejo-roofs-" + std::to_string(getpid()));
+             ("azulejo-roofs-" + std::to_string(getpid()) + "-" +
+              testing::UnitTest::GetInstance()->current_test_info()->name());
     std::filesystem::remove_all(folder);
     setenv("AZULEJO_CACHE_DIR", folder.c_str(), 1);
     machine->devices[0].memoryBytes = 64 << 20;

@@ -10,7 +10,9 @@
 
 #include "GpuPlants.h"
 #include "TestRegions.h"
+#include "autotune/measure/CheckKernels.h"
 #include "autotune/search/Candidates.h"
+#include "frontend/api/GpuRoofs.h"
 #include "runtime/cuda/CudaDevice.h"
 #include "llvm/Support/JSON.h"
 
@@ -206,7 +208,7 @@ TEST_P(GpuTuner, BadCandidatesEndTheirWorkerAndNothingElse) {
   EXPECT_EQ(compiled, 2);
 }
 
-TEST_P(GpuTuner, ThePlanRunsUnderAHundredBadCandidates) {
+TEST_P(GpuTuner, OneGoodCandidateAmongManyThatBreakTheContext) {
   if (GetParam() == Machine::Real)
     GTEST_SKIP() << "each lost context costs a second there";
   // One worker after the other dies; the default, which is good, is found.
@@ -228,7 +230,7 @@ TEST_P(GpuTuner, ThePlanRunsUnderAHundredBadCandidates) {
   EXPECT_GE(rows.size(), 8u);
 }
 
-TEST_P(GpuTuner, TimeAndAgainIsNotAllowed) {
+TEST_P(GpuTuner, TwoRunsMustGiveOneResult) {
   if (GetParam() == Machine::Real)
     GTEST_SKIP() << "the mock's way to give two results";
   std::string region = doublingRegion();
@@ -261,6 +263,48 @@ TEST_P(GpuTuner, WithoutADeviceTheDefaultIsUsed) {
   tune(region);
   EXPECT_NE(messages.find("no worker program"), std::string::npos) << messages;
   EXPECT_FALSE(complete);
+}
+
+/// An assembler of this machine, or nothing.
+std::optional<codegen::Assembler> assembler() {
+  const char *ptxas = std::getenv("AZULEJO_PTXAS");
+  codegen::AssemblerRequest request;
+  request.ptxas = ptxas ? ptxas : "";
+  auto found = codegen::findAssembler(request);
+  if (!found || found->kind == codegen::AssemblerKind::Driver)
+    return std::nullopt;
+  return *found;
+}
+
+TEST(GpuKernels, OfTheTunerAssembleForEveryTarget) {
+  auto by = assembler();
+  if (!by)
+    GTEST_SKIP() << "there is no assembler";
+  std::string region = doublingRegion();
+  for (const target::TargetDesc &target : target::knownTargets()) {
+    if (target.kind != target::Kind::Gpu)
+      continue;
+    // Both texts hold several kernels: the driver takes them as they are.
+    for (std::string text : {measure::kCheckKernels, api::kRoofKernels})
+      for (size_t entry = text.find(".visible"); entry != std::string::npos;) {
+        size_t next = text.find(".visible", entry + 1);
+        std::string one = text.substr(0, text.find(".visible")) +
+                          text.substr(entry, next - entry);
+        auto cubin = codegen::assemblePtx(one, *by, {target.arch});
+        EXPECT_TRUE(cubin) << target.name << cubin.error().str();
+        EXPECT_TRUE(!cubin || cubin->report.flaw().empty());
+        entry = next;
+      }
+    auto known = driver::schedulesOf(region, target);
+    ASSERT_TRUE(known);
+    for (GpuPlant what : kAllGpuPlants) {
+      auto code = driver::compileKernel(region, known->fallback, target);
+      ASSERT_TRUE(code);
+      plant(*code, what);
+      auto cubin = codegen::assemblePtx(code->image, *by, {target.arch});
+      EXPECT_TRUE(cubin) << outcomeOf(what).name << cubin.error().str();
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(, GpuTuner,

@@ -80,7 +80,8 @@ Result<driver::KernelCode> compileForGpu(const std::string &log) {
   EXPECT_TRUE(known);
   driver::RunnerOptions options;
   options.assembler = {"ptxas", {}, fakePtxas(log)};
-  driver::WorkerClient client(driver::findWorker({}), "h200", options, {}, {});
+  driver::WorkerClient client(driver::findWorker({}),
+                              *target::resolveTarget("h200"), options, {}, {});
   return client.compile(region, known->fallback);
 }
 
