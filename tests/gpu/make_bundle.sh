@@ -30,7 +30,7 @@ for library in libazulejo.so libazulejo-compiler.so; do
   [[ ${name:-$library} == "$library" ]] || ln -s "$name" "$folder/lib/$library"
 done
 for program in azulejo azulejo-worker azulejo-test-conformance \
-  azulejo-gpu-launch gpu_runtime_test; do
+  azulejo-gpu-launch gpu_runtime_test gpu_tuner_test; do
   [[ -x $build/bin/$program ]] || die "$build has no bin/$program"
   cp "$build/bin/$program" "$folder/bin/"
 done

@@ -4,8 +4,9 @@
 #
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
-#     --only LIST     of: info runtime rows tests graphs sanitizer traffic examples
-#                     minilm peers (default: all but sanitizer and minilm)
+#     --only LIST     of: info runtime tuner rows tests graphs sanitizer traffic
+#                     examples minilm peers (default: all but sanitizer and
+#                     minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter)
@@ -21,7 +22,7 @@ set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-out} minilm=""
-only="info runtime rows tests graphs traffic examples peers"
+only="info runtime tuner rows tests graphs traffic examples peers"
 graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
@@ -37,7 +38,7 @@ while (($#)); do
   --cases) cases=${2:?} ;;
   --minilm) minilm=${2:?} ;;
   --peers-args) read -r -a extra <<<"$2" ;;
-  *) sed -n '2,21s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  *) sed -n '2,22s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
   shift 2
 done
@@ -107,6 +108,9 @@ for part in $only; do
   runtime)
     step runtime 120 "$here/bin/gpu_runtime_test"
     grep '^{"suite"' "$out/logs/runtime.log" >"$out/runtime.jsonl" || true
+    ;;
+  tuner)
+    step tuner 180 "$here/bin/gpu_tuner_test" --gtest_filter='GpuTuner.*/Real'
     ;;
   rows)
     step rows 180 "$here/bin/azulejo-gpu-launch" "$here/row_chain"
