@@ -386,9 +386,19 @@ Result<schedule::Schedule> RegionTuning::run() {
   // A GPU is idle while its candidates are compiled: the references are made
   // meanwhile. What goes wrong is met, and reported, by verify().
   std::thread opener;
-  if (target.kind == target::Kind::Gpu)
-    opener = std::thread([this] { (void)runner->open(region); });
+  std::atomic<bool> opened{true};
+  if (target.kind == target::Kind::Gpu) {
+    opened = false;
+    opener = std::thread([&] {
+      (void)runner->open(region);
+      opened = true;
+    });
+  }
   compile(all, kCompiled);
+  while (!opened) {
+    clock.pump(); // so that the opener learns that time is up
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
   if (opener.joinable())
     opener.join();
   if (Status verified = verify(all, kVerified); !verified)

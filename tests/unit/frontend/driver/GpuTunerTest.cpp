@@ -265,6 +265,18 @@ TEST_P(GpuTuner, WithoutADeviceTheDefaultIsUsed) {
   EXPECT_FALSE(complete);
 }
 
+TEST_P(GpuTuner, TheBudgetHoldsWhileTheDeviceOpens) {
+  if (GetParam() == Machine::Real)
+    GTEST_SKIP() << "the mock's way to be slow";
+  setenv("MOCK_CUDA", "sleep=20", 1);
+  request.tuneSeconds = 1;
+  int64_t start = measure::nowNs();
+  EXPECT_EQ(tune(doublingRegion()).size(), 0u);
+  unsetenv("MOCK_CUDA");
+  EXPECT_LT(static_cast<double>(measure::nowNs() - start) * 1e-9, 5);
+  EXPECT_FALSE(complete);
+}
+
 /// An assembler of this machine, or nothing.
 std::optional<codegen::Assembler> assembler() {
   const char *ptxas = std::getenv("AZULEJO_PTXAS");

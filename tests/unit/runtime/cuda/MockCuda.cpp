@@ -108,6 +108,7 @@ void readVariables() {
       into = std::atoi(at + std::strlen(key));
   };
   number("init=", state.initCode);
+  number("sleep=", state.initSeconds);
   number("version=", state.version);
   number("count=", state.deviceCount);
   number("retain=", state.devices[0].retainCode);
@@ -304,6 +305,7 @@ MOCK MockState *mockCuda() { return &state; }
 
 MOCK Code cuInit(unsigned) {
   readEnvironment();
+  sleep(static_cast<unsigned>(state.initSeconds));
   int code = called("cuInit");
   return code ? code : state.initCode;
 }

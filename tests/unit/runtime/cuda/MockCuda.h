@@ -44,6 +44,7 @@ struct MockLaunch {
 
 /// Fixed arrays only: a call must not allocate, or it would be counted.
 struct MockState {
+  int initSeconds = 0; ///< what cuInit takes
   int initCode = 0, version = 13000, deviceCount = 1;
   MockDevice devices[4];
 
