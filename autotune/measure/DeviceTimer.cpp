@@ -200,7 +200,9 @@ Result<Timing> DeviceTimer::time(const runtime::Executable &executable,
     Result<double> taken = flush ? flushedSample(job) : sample(job);
     if (!taken)
       return taken.error();
-    timing.device->addReasons(monitor);
+    // Asking takes milliseconds: once early, once at the end.
+    if (timing.samplesNs.empty())
+      timing.device->addReasons(monitor);
     Result<double> clock = checks.readClock();
     if (!clock)
       return clock.error();
@@ -215,6 +217,7 @@ Result<Timing> DeviceTimer::time(const runtime::Executable &executable,
     if (elapsed() > options.maxSeconds)
       break;
   }
+  timing.device->addReasons(monitor);
   timing.batch = job.batch();
   timing.device->flushed = flush != nullptr;
   timing.disturbance = disturbanceOf(*timing.device, elapsed());

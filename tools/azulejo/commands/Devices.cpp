@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "tools/azulejo/Program.h"
 
+#include <map>
+
 namespace azulejo::cli {
 
 namespace {
@@ -11,7 +13,7 @@ class Devices : public Verb {
 public:
   void declare(Options &options) override {
     options.flag("--measure", measure,
-                 "Measure this CPU: copy bandwidth, multiply-add rate");
+                 "Measure this CPU and these GPUs: copies, multiply-adds");
     options.count("--threads", threads, 0, 4096,
                   "Threads to measure with; 0 is all of them");
   }
@@ -23,16 +25,19 @@ public:
     Result<Json> rows = Json::parse(*text, "devices");
     if (!rows)
       return rows.error();
-    Json measured;
-    if (measure) {
-      console.progress("measuring this CPU ...");
-      Result<std::string> rates = measureHost(static_cast<int32_t>(threads));
+    std::map<std::string, Json> measured;
+    for (const Json &row : rows->items()) {
+      const std::string &name = row["name"].text();
+      if (!measure || (name != "cpu" && !name.starts_with("cuda:")))
+        continue;
+      console.progress("measuring " + name + " ...");
+      Result<std::string> rates = measureOne(name);
       if (!rates)
         return rates.error();
       Result<Json> parsed = Json::parse(*rates, "measured rates");
       if (!parsed)
         return parsed.error();
-      measured = *std::move(parsed);
+      measured[name] = *std::move(parsed);
     }
     Report report;
     addDevices(report, *rows, measured);
@@ -42,20 +47,27 @@ public:
   }
 
 private:
+  Result<std::string> measureOne(const std::string &name) const {
+    if (name == "cpu")
+      return measureHost(static_cast<int32_t>(threads));
+    Result<Device> device = Device::open(name);
+    return device ? azulejo::measure(*device)
+                  : Result<std::string>(device.error());
+  }
+
   static void addDevices(Report &report, const Json &rows,
-                         const Json &measured) {
+                         const std::map<std::string, Json> &measured) {
     Table &table = report.table("devices", "",
                                 {"device", "label", "arch", "units", "l2_bytes",
                                  "smem_bytes", "memory_gbs", "f32_tflops",
                                  "f16_tflops", "ridge_f16", "rates"});
-    bool isHost = true; // the first row is this machine
     for (const Json &row : rows.items()) {
-      bool fresh = isHost && !measured.isNull();
-      double gbs = fresh ? measured["memory_gbs"].real()
-                         : row["memory_gbs"].real(),
-             f32 = fresh ? measured["f32_tflops"].real()
-                         : row["f32_tflops"].real(),
-             f16 = fresh ? f32 : row["f16_tflops"].real();
+      auto known = measured.find(row["name"].text());
+      bool fresh = known != measured.end();
+      const Json &rates = fresh ? known->second : row;
+      double gbs = rates["memory_gbs"].real(), f32 = rates["f32_tflops"].real(),
+             // A CPU has one rate: halves are widened.
+          f16 = rates["f16_tflops"].isNull() ? f32 : rates["f16_tflops"].real();
       table.rows.push_back(
           {row["name"].text(), row["label"].text(), row["arch"].text(),
            Cell::count(row["units"].integer()),
@@ -64,7 +76,6 @@ private:
            Cell::real(f32, 2), Cell::real(f16, 2),
            Cell::real(gbs > 0 ? f16 * 1e3 / gbs : 0, 1),
            fresh || row["measured"].truth() ? "measured" : "nominal"});
-      isHost = false;
     }
   }
 
