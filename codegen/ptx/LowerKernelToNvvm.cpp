@@ -4,12 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/Float8.h"
 #include "codegen/ptx/Ptx.h"
+#include "codegen/ptx/SharedMemory.h"
 
 #include "ir/kernel/Kernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -17,13 +19,13 @@ namespace azulejo::codegen {
 
 namespace {
 
-constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
+constexpr unsigned kGlobalSpace = 1;
 
 class Lowering {
 public:
   Lowering(kernel::FuncOp source, const target::TargetDesc &target)
       : source(source), target(target), b(source.getContext()),
-        loc(source.getLoc()) {}
+        loc(source.getLoc()), shared(source, b) {}
 
   void run() {
     SmallVector<Operation *> ops;
@@ -52,6 +54,10 @@ private:
         .getResult(0);
   }
 
+  void call(StringRef name, ValueRange operands) {
+    LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr(name), operands);
+  }
+
   SmallVector<Value> lower(Operation *op) {
     Type i32Type = b.getI32Type();
     if (isa<kernel::ThreadIdOp>(op))
@@ -61,25 +67,13 @@ private:
       return {arith::ExtUIOp::create(b, loc, b.getI64Type(), id)};
     }
     if (isa<kernel::BarrierOp>(op)) {
-      LLVM::CallIntrinsicOp::create(
-          b, loc, b.getStringAttr("llvm.nvvm.barrier.cta.sync.aligned.all"),
-          ValueRange{i32(0)});
+      call("llvm.nvvm.barrier.cta.sync.aligned.all", {i32(0)});
       return {};
     }
-    if (auto alloc = dyn_cast<kernel::SharedAllocOp>(op))
-      return {lowerAlloc(alloc)};
-    if (auto load = dyn_cast<kernel::SharedLoadOp>(op))
-      return {
-          LLVM::LoadOp::create(b, loc, load.getType(),
-                               sharedAddress(load.getArrayMutable().get(),
-                                             load.getType(), load.getIndex()))};
-    if (auto store = dyn_cast<kernel::SharedStoreOp>(op)) {
-      LLVM::StoreOp::create(b, loc, store.getValue(),
-                            sharedAddress(store.getArrayMutable().get(),
-                                          store.getValue().getType(),
-                                          store.getIndex()));
-      return {};
-    }
+    if (std::optional<SmallVector<Value>> values = lowerShared(op))
+      return *values;
+    if (std::optional<SmallVector<Value>> values = lowerMatrix(op))
+      return *values;
     if (auto load = dyn_cast<kernel::LoadOp>(op))
       return lowerLoad(load);
     if (auto store = dyn_cast<kernel::StoreOp>(op)) {
@@ -89,29 +83,167 @@ private:
     return {lowerReduce(cast<kernel::WarpReduceOp>(op))};
   }
 
-  // Shared memory: one module-level array per allocation. The array operands
-  // of later ops are pointers by then, so their typed accessors are off limits.
+  // Shared memory. The array operands of later ops are addresses by then, so
+  // their typed accessors are off limits.
 
-  Value lowerAlloc(kernel::SharedAllocOp alloc) {
-    kernel::SharedType type = alloc.getType();
-    auto array =
-        LLVM::LLVMArrayType::get(type.getElementType(), type.getCount());
-    std::string name =
-        (source.getSymName() + "_shared" + std::to_string(allocations++)).str();
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(source);
-    auto global = LLVM::GlobalOp::create(
-        b, loc, array, /*isConstant=*/false, LLVM::Linkage::Internal, name,
-        Attribute(), /*alignment=*/kernel::storageBytes(type.getElementType()),
-        kSharedSpace);
-    b.setInsertionPoint(alloc);
-    return LLVM::AddressOfOp::create(b, loc, global);
+  Value lane() {
+    Value id = intrinsic("llvm.nvvm.read.ptx.sreg.tid.x", b.getI32Type(), {});
+    return arith::AndIOp::create(b, loc, id, i32(31));
   }
 
-  Value sharedAddress(Value array, Type element, Value index) {
-    return LLVM::GEPOp::create(
-        b, loc, LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace),
-        element, array, ArrayRef<LLVM::GEPArg>{index});
+  /// `count` neighbours of type `type` at `address`.
+  SmallVector<Value> loadShared(Value address, Type type, int64_t count) {
+    if (count == 1)
+      return {LLVM::LoadOp::create(b, loc, type, address)};
+    int64_t bytes = count * kernel::storageBytes(type);
+    Value raw = LLVM::LoadOp::create(b, loc, VectorType::get({count}, type),
+                                     address, bytes);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < count; ++i)
+      elements.push_back(LLVM::ExtractElementOp::create(b, loc, raw, i32(i)));
+    return elements;
+  }
+
+  Value together(ArrayRef<Value> elements) {
+    if (elements.size() == 1)
+      return elements[0];
+    auto type = VectorType::get({static_cast<int64_t>(elements.size())},
+                                elements[0].getType());
+    Value whole = LLVM::PoisonOp::create(b, loc, type);
+    for (auto [i, element] : llvm::enumerate(elements))
+      whole = LLVM::InsertElementOp::create(b, loc, whole, element, i32(i));
+    return whole;
+  }
+
+  void storeShared(Value address, ArrayRef<Value> elements) {
+    int64_t bytes =
+        elements.size() * kernel::storageBytes(elements[0].getType());
+    LLVM::StoreOp::create(b, loc, together(elements), address, bytes);
+  }
+
+  std::optional<SmallVector<Value>> lowerShared(Operation *op) {
+    if (isa<kernel::SharedAllocOp, kernel::TileAllocOp>(op))
+      return SmallVector<Value>{shared.address(op)};
+    if (auto load = dyn_cast<kernel::SharedLoadOp>(op)) {
+      Type type = load->getResultTypes()[0];
+      return loadShared(shared.element(loc, load->getOperand(0), type,
+                                       load.getIndex()),
+                        type, load->getNumResults());
+    }
+    if (auto store = dyn_cast<kernel::SharedStoreOp>(op)) {
+      SmallVector<Value> values(store.getValues());
+      Value array = store->getOperand(values.size());
+      storeShared(
+          shared.element(loc, array, values[0].getType(), store.getIndex()),
+          values);
+      return SmallVector<Value>();
+    }
+    if (auto load = dyn_cast<kernel::TileLoadOp>(op)) {
+      Value tile = load->getOperand(0);
+      Type storage = shared.typeOf(tile).getElementType();
+      SmallVector<Value> raw =
+          loadShared(shared.element(loc, tile, load.getStage(), load.getRow(),
+                                    load.getColumn()),
+                     storage, load->getNumResults());
+      for (Value &element : raw)
+        element = widen(element, storage);
+      return raw;
+    }
+    if (auto store = dyn_cast<kernel::TileStoreOp>(op)) {
+      SmallVector<Value> values(store.getValues());
+      Value tile = store->getOperand(values.size());
+      for (Value &value : values)
+        value = narrow(value, shared.typeOf(tile).getElementType());
+      storeShared(shared.element(loc, tile, store.getStage(), store.getRow(),
+                                 store.getColumn()),
+                  values);
+      return SmallVector<Value>();
+    }
+    return std::nullopt;
+  }
+
+  // Copies and matrix products.
+
+  void lowerCopy(kernel::CopyAsyncOp copy) {
+    Value tile = copy->getOperand(3);
+    Value to = shared.element(loc, tile, copy.getStage(), copy.getRow(),
+                              copy.getColumn(), copy.getRowOffset());
+    Value from = globalAddress(copy.getBase(),
+                               shared.typeOf(tile).getElementType(),
+                               copy.getOffset());
+    APInt valid;
+    if (matchPattern(copy.getValid(), m_ConstantInt(&valid)) && valid == 16)
+      call("llvm.nvvm.cp.async.cg.shared.global.16", {to, from});
+    else
+      call("llvm.nvvm.cp.async.cg.shared.global.16.s",
+           {to, from, copy.getValid()});
+  }
+
+  SmallVector<Value> results(Value whole, unsigned count) {
+    SmallVector<Value> parts;
+    for (int64_t i = 0; i < count; ++i)
+      parts.push_back(LLVM::ExtractValueOp::create(b, loc, whole, i));
+    return parts;
+  }
+
+  Type fourOf(Type type) {
+    return LLVM::LLVMStructType::getLiteral(b.getContext(),
+                                            SmallVector<Type>(4, type));
+  }
+
+  SmallVector<Value> lowerLoadMatrix(kernel::LoadMatrixOp load) {
+    // Operand a wants its quarters in column-major order, operand b in
+    // row-major order; a transposed block exchanges the two.
+    bool rowsFirst = (load.getRole() == "a") != load.getTransposed();
+    Value address = shared.matrixRow(
+        loc, load->getOperand(0), load.getStage(), load.getRow(),
+        load.getColumn(), load.getRowOffset(), load.getColumnOffset(), lane(),
+        rowsFirst);
+    StringRef name =
+        load.getTransposed()
+            ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
+            : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16";
+    return results(intrinsic(name, fourOf(b.getI32Type()), {address}), 4);
+  }
+
+  SmallVector<Value> lowerMma(kernel::MmaOp mma) {
+    SmallVector<Value> operands(mma->getOperands());
+    StringRef name = "llvm.nvvm.mma.m16n8k16.row.col.bf16";
+    if (mma.getType().isF16()) {
+      name = "llvm.nvvm.mma.m16n8k16.row.col.f32.f32";
+      auto pair = VectorType::get({2}, b.getF16Type());
+      for (Value &operand : MutableArrayRef(operands).take_front(6))
+        operand = LLVM::BitcastOp::create(b, loc, pair, operand);
+    }
+    return results(intrinsic(name, fourOf(b.getF32Type()), operands), 4);
+  }
+
+  Value lowerPack(kernel::PackOp pack) {
+    Value pair = together({narrow(pack.getLow(), pack.getType()),
+                           narrow(pack.getHigh(), pack.getType())});
+    return LLVM::BitcastOp::create(b, loc, b.getI32Type(), pair);
+  }
+
+  std::optional<SmallVector<Value>> lowerMatrix(Operation *op) {
+    if (auto copy = dyn_cast<kernel::CopyAsyncOp>(op)) {
+      lowerCopy(copy);
+      return SmallVector<Value>();
+    }
+    if (isa<kernel::CopyCommitOp>(op)) {
+      call("llvm.nvvm.cp.async.commit.group", {});
+      return SmallVector<Value>();
+    }
+    if (auto wait = dyn_cast<kernel::CopyWaitOp>(op)) {
+      call("llvm.nvvm.cp.async.wait.group", {i32(wait.getPending())});
+      return SmallVector<Value>();
+    }
+    if (auto load = dyn_cast<kernel::LoadMatrixOp>(op))
+      return lowerLoadMatrix(load);
+    if (auto mma = dyn_cast<kernel::MmaOp>(op))
+      return lowerMma(mma);
+    if (auto pack = dyn_cast<kernel::PackOp>(op))
+      return SmallVector<Value>{lowerPack(pack)};
+    return std::nullopt;
   }
 
   // Global memory.
@@ -238,7 +370,7 @@ private:
   Value lowerReduce(kernel::WarpReduceOp reduce) {
     Value value = reduce.getValue();
     bool sum = reduce.getKind() == "sum", isFloat = value.getType().isF32();
-    for (int64_t mask = kernel::kWarpThreads / 2; mask; mask /= 2) {
+    for (int64_t mask = reduce.getLanes() / 2; mask; mask /= 2) {
       Value other = exchange(value, mask);
       if (sum)
         value = isFloat ? Value(arith::AddFOp::create(b, loc, value, other))
@@ -268,7 +400,7 @@ private:
   const target::TargetDesc &target;
   OpBuilder b;
   Location loc;
-  int64_t allocations = 0;
+  SharedMemory shared;
 };
 
 } // namespace

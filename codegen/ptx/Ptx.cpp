@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/Ptx.h"
+#include "codegen/ptx/SharedMemory.h"
 
 #include "ir/kernel/Kernel.h"
 
@@ -20,6 +21,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -60,6 +62,11 @@ makeMachine(const target::TargetDesc &target) {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    // Shared memory fits 32-bit addresses, which cost half the registers. The
+    // backend has no other way to ask for them.
+    auto option = llvm::cl::getRegisteredOptions().find("nvptx-short-ptr");
+    if (option != llvm::cl::getRegisteredOptions().end())
+      static_cast<llvm::cl::opt<bool> *>(option->second)->setValue(true);
   });
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string message;
@@ -90,9 +97,12 @@ static LogicalResult lowerToLlvmDialect(ModuleOp module) {
 
 /// What a launch may rely on: an entry point that is called with exactly this
 /// many threads.
-static void markEntry(llvm::Function &function, int64_t threads) {
+static void markEntry(llvm::Function &function, int64_t threads,
+                      std::optional<uint32_t> minBlocks) {
   function.setCallingConv(llvm::CallingConv::PTX_Kernel);
   function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1");
+  if (minBlocks)
+    function.addFnAttr("nvvm.minctasm", std::to_string(*minBlocks));
   function.addFnAttr(llvm::Attribute::NoUnwind);
   function.addFnAttr(llvm::Attribute::WillReturn);
 }
@@ -142,6 +152,9 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
   code.entry = kernels[0].getSymName().str();
   code.blockThreads = kernels[0].getBlockThreads();
   code.sharedBytes = kernels[0].sharedBytes();
+  if (code.sharedBytes > kStaticSharedBytes)
+    code.dynamicSharedBytes = code.sharedBytes;
+  std::optional<uint32_t> minBlocks = kernels[0].getMinBlocks();
   if (code.sharedBytes > target.smemPerBlock)
     return makeError(ErrorCode::ResourceLimit, "kernel '" + code.entry + "'",
                      "needs " + std::to_string(code.sharedBytes) +
@@ -165,7 +178,8 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
     return internal("the kernel did not translate to LLVM IR");
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
-  markEntry(*llvmModule->getFunction(code.entry), code.blockThreads);
+  markEntry(*llvmModule->getFunction(code.entry), code.blockThreads,
+            minBlocks);
   optimise(*llvmModule, **machine);
   if (listing) {
     llvm::raw_string_ostream stream(*listing);

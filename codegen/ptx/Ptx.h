@@ -21,7 +21,8 @@ struct PtxCode {
   std::string text;
   std::string entry; ///< the kernel's name in the text
   int64_t blockThreads = 0;
-  int64_t sharedBytes = 0; ///< static; part of the code, nothing to ask for
+  int64_t sharedBytes = 0; ///< of one block, in all
+  int64_t dynamicSharedBytes = 0; ///< of these, what a launch must ask for
 };
 
 /// Emits the module's one kernel.func for a GPU. The module is used up. An op

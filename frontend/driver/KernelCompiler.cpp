@@ -141,6 +141,7 @@ static Status compileForGpu(Session &session, ModuleOp module,
   code.image = std::move(ptx->text);
   code.entry = std::move(ptx->entry);
   code.blockThreads = ptx->blockThreads;
+  code.scratchBytes = ptx->dynamicSharedBytes;
   return {};
 }
 

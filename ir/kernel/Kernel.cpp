@@ -71,15 +71,54 @@ LogicalResult FuncOp::verify() {
   return success();
 }
 
+/// Where an allocation ends if it begins at `offset` or, without a plan, behind
+/// what came before.
+static int64_t endOf(int64_t bytes, std::optional<int64_t> offset,
+                     int64_t size, int64_t alignment) {
+  return offset ? std::max(bytes, *offset + size)
+                : static_cast<int64_t>(llvm::alignTo(bytes, alignment)) + size;
+}
+
 int64_t FuncOp::sharedBytes() {
   int64_t bytes = 0;
-  walk([&](SharedAllocOp alloc) {
-    SharedType type = alloc.getType();
-    int64_t size = storageBytes(type.getElementType());
-    bytes = static_cast<int64_t>(llvm::alignTo(bytes, size)) +
-            size * type.getCount();
+  walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<SharedAllocOp>(op)) {
+      SharedType type = alloc.getType();
+      int64_t size = storageBytes(type.getElementType());
+      bytes = endOf(bytes, alloc.getOffset(), size * type.getCount(), 16);
+    } else if (auto tile = dyn_cast<TileAllocOp>(op)) {
+      bytes = endOf(bytes, tile.getOffset(), tile.getType().bytes(), 1024);
+    }
   });
   return bytes;
+}
+
+int64_t SharedTileType::slabRowBytes() const {
+  int64_t bytes = getColumns() * storageBytes(getElementType());
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(bytes), 16, 128);
+}
+
+int64_t SharedTileType::slabColumns() const {
+  return slabRowBytes() / storageBytes(getElementType());
+}
+
+int64_t SharedTileType::slabs() const {
+  return llvm::divideCeil(getColumns(), slabColumns());
+}
+
+int64_t SharedTileType::stageBytes() const {
+  return slabs() * getRows() * slabRowBytes();
+}
+
+LogicalResult
+SharedTileType::verify(function_ref<InFlightDiagnostic()> emitError, Type type,
+                       int64_t stages, int64_t rows, int64_t columns) {
+  if (!type.isF32() && !type.isF16() && !type.isBF16())
+    return emitError() << "shared tiles hold f32, f16 or bf16";
+  if (stages < 1 || rows < 8 || rows % 8 || columns < 1)
+    return emitError() << "shared tiles have at least one stage and column and "
+                          "a multiple of 8 rows";
+  return success();
 }
 
 LogicalResult SharedAllocOp::verify() {
@@ -89,15 +128,70 @@ LogicalResult SharedAllocOp::verify() {
   return success();
 }
 
-LogicalResult SharedLoadOp::verify() {
-  if (getResult().getType() != getArray().getType().getElementType())
-    return emitOpError("gives an element of its array");
+LogicalResult TileAllocOp::verify() {
+  if (!isa_and_nonnull<FuncOp>((*this)->getParentOp()))
+    return emitOpError("belongs at the top level of a kernel");
   return success();
 }
 
+/// A power of two of elements of `element` that one access can hold.
+static LogicalResult verifyNeighbours(Operation *op, TypeRange elements,
+                                      Type compute, int64_t elementBytes) {
+  if (!llvm::isPowerOf2_64(elements.size()) ||
+      static_cast<int64_t>(elements.size()) * elementBytes > kAccessBytes)
+    return op->emitOpError("accesses a power of two of elements, at most 16 "
+                           "bytes");
+  for (Type type : elements)
+    if (type != compute)
+      return op->emitOpError("works on elements of type ") << compute;
+  return success();
+}
+
+LogicalResult SharedLoadOp::verify() {
+  Type element = getArray().getType().getElementType();
+  return verifyNeighbours(*this, getResultTypes(), element,
+                          storageBytes(element));
+}
+
 LogicalResult SharedStoreOp::verify() {
-  if (getValue().getType() != getArray().getType().getElementType())
-    return emitOpError("stores an element of its array");
+  Type element = getArray().getType().getElementType();
+  return verifyNeighbours(*this, getValues().getTypes(), element,
+                          storageBytes(element));
+}
+
+LogicalResult TileLoadOp::verify() {
+  return verifyNeighbours(*this, getResultTypes(),
+                          Builder(getContext()).getF32Type(),
+                          storageBytes(getTile().getType().getElementType()));
+}
+
+LogicalResult TileStoreOp::verify() {
+  return verifyNeighbours(*this, getValues().getTypes(),
+                          Builder(getContext()).getF32Type(),
+                          storageBytes(getTile().getType().getElementType()));
+}
+
+static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
+
+LogicalResult LoadMatrixOp::verify() {
+  if (getRole() != "a" && getRole() != "b")
+    return emitOpError("role must be a or b");
+  if (!isHalf(getTile().getType().getElementType()))
+    return emitOpError("reads tiles of f16 or bf16");
+  if (getRowOffset() % 8 || getColumnOffset() % 8)
+    return emitOpError("offsets are multiples of 8");
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  if (!isHalf(getType()))
+    return emitOpError("rounds to f16 or bf16");
+  return success();
+}
+
+LogicalResult MmaOp::verify() {
+  if (!isHalf(getType()))
+    return emitOpError("multiplies f16 or bf16");
   return success();
 }
 
@@ -130,6 +224,8 @@ LogicalResult StoreOp::verify() {
 LogicalResult WarpReduceOp::verify() {
   if (getKind() != "sum" && getKind() != "max")
     return emitOpError("kind must be sum or max");
+  if (!llvm::isPowerOf2_64(getLanes()) || getLanes() > kWarpThreads)
+    return emitOpError("folds over a power of two of threads, at most a warp");
   return success();
 }
 

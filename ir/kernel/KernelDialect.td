@@ -32,4 +32,34 @@ def Kernel_SharedType : TypeDef<KernelDialect, "Shared"> {
   let genVerifyDecl = 1;
 }
 
+def Kernel_SharedTileType : TypeDef<KernelDialect, "SharedTile"> {
+  let mnemonic = "shared_tile";
+  let summary = "A ring of tiles in shared memory, laid out for matrix units";
+  let description = [{
+    `stages` tiles of `rows` x `columns`. A stage is a sequence of slabs:
+
+      [columns / slab columns][rows][slab columns]
+
+    A slab row is 128 bytes, or the next power of two (at least 16 bytes) where
+    the whole row is shorter. Its chunks of 16 bytes are permuted: chunk c of
+    row r lies at c ^ ((r / (128 / slab row bytes)) % chunks), so that eight
+    rows of one chunk column lie in different banks. This is the pattern that
+    the bulk tensor copies and asynchronous matrix instructions of sm_90 call
+    the 128, 64 and 32-byte swizzle.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType, "int64_t":$stages,
+                        "int64_t":$rows, "int64_t":$columns);
+  let assemblyFormat = [{
+    `<` $elementType `,` $stages `,` $rows `,` $columns `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t slabRowBytes() const;
+    int64_t slabColumns() const;
+    int64_t slabs() const;
+    int64_t stageBytes() const;
+    int64_t bytes() const { return getStages() * stageBytes(); }
+  }];
+}
+
 #endif // AZULEJO_IR_KERNEL_KERNELDIALECT_TD

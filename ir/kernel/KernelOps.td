@@ -23,15 +23,17 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     The block arguments are i64: for every view its address and its outer
     strides in elements, then the sizes, in the order in which a launch passes
     them. The grid is one-dimensional; `kernel.block_id` is the work item.
+    `min_blocks` blocks shall fit a unit at a time, which bounds the registers.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads);
+  let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads,
+                       OptionalAttr<I32Attr>:$min_blocks);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `threads` `(` $block_threads `)` attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Shared memory of all `kernel.shared_alloc`, in bytes.
+    /// Shared memory of all allocations, in bytes.
     int64_t sharedBytes();
   }];
 }
@@ -60,28 +62,36 @@ def Kernel_BarrierOp : Kernel_Op<"barrier",
 
 def Kernel_SharedAllocOp : Kernel_Op<"shared_alloc"> {
   let summary = "An array in shared memory, not initialised";
+  let description = [{
+    `offset` is its place in the block's shared memory, given by the plan.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
   let results = (outs Kernel_SharedType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "(`at` $offset^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
 def Kernel_SharedLoadOp : Kernel_Op<"shared_load", [MemoryEffects<[MemRead]>]> {
-  let summary = "One element of a shared array";
+  let summary = "Neighbouring elements of a shared array";
+  let description = [{
+    1, 2 or 4 elements, at most 16 bytes; `index` is a multiple of their number.
+  }];
   let arguments = (ins Kernel_SharedType:$array, I32:$index);
-  let results = (outs Kernel_Scalar:$result);
+  let results = (outs Variadic<Kernel_Scalar>:$results);
   let assemblyFormat = [{
-    $array `[` $index `]` attr-dict `:` type($array) `->` type($result)
+    $array `[` $index `]` attr-dict `:` type($array) `->` type($results)
   }];
   let hasVerifier = 1;
 }
 
 def Kernel_SharedStoreOp
     : Kernel_Op<"shared_store", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Sets one element of a shared array";
-  let arguments = (ins Kernel_Scalar:$value, Kernel_SharedType:$array,
-                       I32:$index);
+  let summary = "Sets neighbouring elements of a shared array";
+  let arguments = (ins Variadic<Kernel_Scalar>:$values,
+                       Kernel_SharedType:$array, I32:$index);
   let assemblyFormat = [{
-    $value `,` $array `[` $index `]` attr-dict `:` type($value) `,` type($array)
+    $values `,` $array `[` $index `]` attr-dict `:` type($values) `,`
+    type($array)
   }];
   let hasVerifier = 1;
 }
@@ -123,17 +133,23 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments,
 
 def Kernel_WarpReduceOp
     : Kernel_Op<"warp_reduce", [SameOperandsAndResultType]> {
-  let summary = "Folds a value over the 32 threads of a warp";
+  let summary = "Folds a value over neighbouring threads of a warp";
   let description = [{
-    Every thread of the warp gets the same result. `kind` is "sum" (a butterfly:
+    Groups of `lanes` threads (32: the warp) fold their values; every thread of
+    a group gets the same result. `kind` is "sum" (a butterfly:
     the association is fixed) or "max" (propagates NaN). All 32 threads must
     reach the op together, so it counts as having side effects: nothing may move
     it into or out of control flow.
   }];
-  let arguments = (ins StrAttr:$kind, AnyTypeOf<[F32, I32, I64]>:$value);
+  let arguments = (ins StrAttr:$kind, AnyTypeOf<[F32, I32, I64]>:$value,
+                       DefaultValuedAttr<I64Attr, "32">:$lanes);
   let results = (outs AnyTypeOf<[F32, I32, I64]>:$result);
-  let assemblyFormat = "$kind $value attr-dict `:` type($value)";
+  let assemblyFormat = [{
+    $kind $value (`lanes` $lanes^)? attr-dict `:` type($value)
+  }];
   let hasVerifier = 1;
 }
+
+include "ir/kernel/MatrixOps.td"
 
 #endif // AZULEJO_IR_KERNEL_KERNELOPS_TD

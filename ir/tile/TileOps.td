@@ -122,10 +122,12 @@ def Tile_DotOp
     lhs is M x K; rhs is K x N, or N x K with `transposeRhs`. Only the first
     `m` rows, `n` columns and `k` contracted elements exist; the rest of the
     result is unspecified. The accumulator is consumed: the backend may update
-    it in place.
+    it in place. Elements of lhs and rhs may be rounded to `operandType` before
+    they are multiplied; without it they may not. Products are summed in f32.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$accumulator,
-                       Index:$m, Index:$n, Index:$k, UnitAttr:$transposeRhs);
+                       Index:$m, Index:$n, Index:$k, UnitAttr:$transposeRhs,
+                       OptionalAttr<TypeAttr>:$operandType);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $accumulator `limits` `(` $m `,` $n `,` $k `)` attr-dict

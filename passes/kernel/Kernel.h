@@ -5,22 +5,20 @@
 #ifndef AZULEJO_PASSES_KERNEL_KERNEL_H
 #define AZULEJO_PASSES_KERNEL_KERNEL_H
 
+#include "ir/kernel/Kernel.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
-#include <optional>
-#include <string>
-
 namespace azulejo::gpu {
 
-/// Why there is no GPU lowering for a schedule family, or nothing.
-std::optional<std::string> refusesFamily(llvm::StringRef family);
-
-/// Replaces every tile.kernel of the module by a kernel.func. The schedule on
-/// the kernel says how: `blockThreads` threads per work item, `accessBytes`
-/// per access of a thread. Fails with a diagnostic on what is not a row
-/// program.
+/// Replaces every tile.kernel of the module by a kernel.func whose shared memory
+/// is planned. The schedule on the kernel says how: see the knobs of its family.
+/// Fails with a diagnostic on a program of another form than the families make.
 mlir::LogicalResult lowerTileToKernel(mlir::ModuleOp module);
+
+/// Gives every allocation of shared memory its offset.
+void planSharedMemory(kernel::FuncOp function);
 
 /// Registers --azulejo-lower-tile-to-kernel and the pipeline
 /// --azulejo-tile-to-kernel.

@@ -49,12 +49,18 @@ int64_t knownDivisor(Value value) {
   return 1;
 }
 
-LaneAnalysis::LaneAnalysis(tile::MapOp map, int64_t width) : width(width) {
+LaneAnalysis::LaneAnalysis(tile::MapOp map, int64_t width, unsigned laneAxis)
+    : width(width), laneAxis(laneAxis) {
   Block &body = map.getBody().front();
-  unsigned laneAxis = map.getShape().size() - 1;
-  // Everything else among the arguments stands still along a row.
+  size_t rank = map.getShape().size();
+  // Other coordinates and the elements of per-row tiles stand still along a
+  // row.
   for (BlockArgument arg : body.getArguments())
     shapes[arg] = {Row, 1};
+  for (auto [i, input] : llvm::enumerate(map.getInputs()))
+    if (cast<RankedTensorType>(input.getType()).getRank() ==
+        static_cast<int64_t>(rank))
+      shapes[body.getArgument(rank + i)] = {Varying, 1};
   shapes[body.getArgument(laneAxis)] = {
       Linear, std::min(width, knownDivisor(map.getOrigin()[laneAxis]))};
   for (Operation &op : body.without_terminator()) {

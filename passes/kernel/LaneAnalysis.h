@@ -1,7 +1,9 @@
 //===- LaneAnalysis.h - how a map's values vary along a row -----*- C++ -*-===//
 //
-// A thread takes `width` neighbouring lanes of a row, the first of which is a
-// multiple of `width` away from the map's origin. Every value of the map's body
+// The lanes of a map run along one of its axes, the last unless said otherwise;
+// a row is what the other axes leave. A thread takes `width` neighbouring lanes
+// of a row, the first of which is a multiple of `width` away from the map's
+// origin. Every value of the map's body
 // is, over these lanes, one of
 //
 //   Row      independent of the lane coordinate: computed once per row;
@@ -35,7 +37,9 @@ public:
     int64_t divisor = 1;
   };
 
-  LaneAnalysis(tile::MapOp map, int64_t width);
+  LaneAnalysis(tile::MapOp map, int64_t width)
+      : LaneAnalysis(map, width, map.getShape().size() - 1) {}
+  LaneAnalysis(tile::MapOp map, int64_t width, unsigned laneAxis);
 
   Kind kind(mlir::Value value) const { return shape(value).kind; }
   /// Whether the neighbours read or write neighbouring elements, starting at a
@@ -43,6 +47,7 @@ public:
   bool isContiguous(mlir::ValueRange indices) const;
 
   const int64_t width;
+  const unsigned laneAxis;
 
 private:
   Shape shape(mlir::Value value) const;

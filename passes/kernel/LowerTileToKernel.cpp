@@ -1,9 +1,10 @@
-//===- LowerTileToKernel.cpp - the pass around the row lowering -----------===//
+//===- LowerTileToKernel.cpp - from tile programs to GPU kernels -----------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "ir/kernel/Kernel.h"
 #include "passes/kernel/Kernel.h"
+#include "passes/kernel/MatrixLowering.h"
 #include "passes/kernel/RowLowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,27 +20,30 @@ namespace azulejo::gpu {
 #define GEN_PASS_REGISTRATION
 #include "passes/kernel/Passes.h.inc"
 
-std::optional<std::string> refusesFamily(StringRef family) {
-  if (family == "RowChain")
-    return std::nullopt;
-  return "code generation of " + family.str() +
-         " kernels for GPUs does not exist yet";
+static LogicalResult lowerKernel(tile::KernelOp source,
+                                 const schedule::Schedule &schedule,
+                                 OpBuilder &b) {
+  bool multiplies =
+      source.walk([](tile::DotOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  return multiplies ? MatrixLowering(source, schedule).run(b)
+                    : RowLowering(source, schedule).run(b);
 }
 
 LogicalResult lowerTileToKernel(ModuleOp module) {
   SmallVector<tile::KernelOp> sources(module.getOps<tile::KernelOp>());
   OpBuilder b(module.getContext());
   for (tile::KernelOp source : sources) {
-    if (std::optional<std::string> reason = refusesFamily(source.getFamily()))
-      return source.emitOpError(*reason);
     Result<schedule::Schedule> schedule =
         schedule::Schedule::parse(source.getSchedule().str());
     if (!schedule)
       return source.emitOpError(schedule.error().str());
-    if (failed(RowLowering(source, *schedule).run(b)))
+    if (failed(lowerKernel(source, *schedule, b)))
       return failure();
     source.erase();
   }
+  for (auto function : module.getOps<kernel::FuncOp>())
+    planSharedMemory(function);
   return success();
 }
 

@@ -14,9 +14,10 @@ int64_t accessAlignment(Type storage, int64_t width) {
   return std::min(kernel::kAccessBytes, kernel::storageBytes(storage) * width);
 }
 
-MapBody::MapBody(ThreadBuilder &t, tile::MapOp map, Outer outer, View view)
+MapBody::MapBody(ThreadBuilder &t, tile::MapOp map, unsigned laneAxis,
+                 Outer outer, View view)
     : t(t), map(map), outer(std::move(outer)), view(std::move(view)),
-      rowAnalysis(map, 1) {}
+      rowAnalysis(map, 1, laneAxis) {}
 
 /// The value of lane `lane` of the group; lane 0 also stands for values that
 /// the neighbours share.
@@ -128,12 +129,45 @@ void MapBody::emitWrite(tile::WriteOp write, const LaneAnalysis &lanes,
                             kernel::storageBytes(access.storage));
 }
 
-SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
-                                                   Value first, bool wide) {
+void MapBody::beginGroup(const LaneAnalysis &lanes, Value first) {
   group.clear();
   Block &body = map.getBody().front();
-  Value coordinate = body.getArgument(map.getShape().size() - 1);
-  group[coordinate] = {LaneAnalysis::Linear, {first}};
+  group[body.getArgument(lanes.laneAxis)] = {LaneAnalysis::Linear, {first}};
+  for (auto &[value, elements] : laneInputs)
+    group[value] = {LaneAnalysis::Varying, elements};
+}
+
+/// A scalar op of the group, once if its lanes agree or follow from the first.
+void MapBody::emitScalar(Operation &op, const LaneAnalysis &lanes) {
+  Value value = op.getResult(0);
+  if (row.count(value))
+    return;
+  Group result{lanes.kind(value), {}};
+  bool once = result.kind != LaneAnalysis::Varying;
+  for (int64_t lane = 0; lane < (once ? 1 : lanes.width); ++lane) {
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(at(operand, lane));
+    result.values.push_back(t.cloneScalar(op, operands));
+  }
+  group[value] = result;
+}
+
+Value MapBody::emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
+                          Value first) {
+  beginGroup(lanes, first);
+  for (Operation &op : map.getBody().front().without_terminator()) {
+    if (&op == read)
+      return offset(read.getIndices(), view(read.getView()), 0);
+    emitScalar(op, lanes);
+  }
+  llvm_unreachable("the read is an op of the map");
+}
+
+SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
+                                                   Value first, bool wide) {
+  beginGroup(lanes, first);
+  Block &body = map.getBody().front();
   for (Operation &op : body.without_terminator()) {
     if (auto read = dyn_cast<tile::ReadOp>(op)) {
       if (!row.count(read))
@@ -144,18 +178,7 @@ SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
       emitWrite(write, lanes, wide);
       continue;
     }
-    Value value = op.getResult(0);
-    if (row.count(value))
-      continue;
-    Group result{lanes.kind(value), {}};
-    bool once = result.kind != LaneAnalysis::Varying;
-    for (int64_t lane = 0; lane < (once ? 1 : lanes.width); ++lane) {
-      SmallVector<Value> operands;
-      for (Value operand : op.getOperands())
-        operands.push_back(at(operand, lane));
-      result.values.push_back(t.cloneScalar(op, operands));
-    }
-    group[value] = result;
+    emitScalar(op, lanes);
   }
   SmallVector<SmallVector<Value>> results;
   for (Value yielded : body.getTerminator()->getOperands()) {

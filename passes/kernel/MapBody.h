@@ -26,11 +26,19 @@ public:
   /// body, `view` the access of a view.
   using Outer = std::function<mlir::Value(mlir::Value)>;
   using View = std::function<const ViewAccess &(mlir::Value)>;
-  MapBody(ThreadBuilder &t, tile::MapOp map, Outer outer, View view);
+  MapBody(ThreadBuilder &t, tile::MapOp map, Outer outer, View view)
+      : MapBody(t, map, map.getShape().size() - 1, std::move(outer),
+                std::move(view)) {}
+  MapBody(ThreadBuilder &t, tile::MapOp map, unsigned laneAxis, Outer outer,
+          View view);
 
   /// Row-wide values: coordinates and elements of per-row tiles.
   void bind(mlir::Value bodyValue, mlir::Value value) {
     row[bodyValue] = value;
+  }
+  /// Elements of the next group's lanes, where a tile has one per lane.
+  void bindLanes(mlir::Value bodyValue, mlir::ValueRange values) {
+    laneInputs[bodyValue].assign(values.begin(), values.end());
   }
 
   /// What does not depend on the lane. Memory is read only if `any` holds.
@@ -42,7 +50,13 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitLanes(const LaneAnalysis &lanes, mlir::Value first, bool wide);
 
+  /// The element offset at which `read` finds lane `first`; emits nothing else.
+  mlir::Value emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
+                         mlir::Value first);
+
 private:
+  void beginGroup(const LaneAnalysis &lanes, mlir::Value first);
+  void emitScalar(mlir::Operation &op, const LaneAnalysis &lanes);
   mlir::Value at(mlir::Value value, int64_t lane);
   mlir::Value offset(mlir::ValueRange indices, const ViewAccess &view,
                      int64_t lane);
@@ -55,6 +69,7 @@ private:
   View view;
   LaneAnalysis rowAnalysis; ///< width 1: tells Row from the rest
   llvm::DenseMap<mlir::Value, mlir::Value> row;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> laneInputs;
   /// Of the group being emitted: one value when the neighbours share it or
   /// when the others follow from the first, else one per lane.
   struct Group {

@@ -14,7 +14,7 @@ namespace azulejo::gpu {
 
 RowLowering::RowLowering(tile::KernelOp source,
                          const schedule::Schedule &schedule)
-    : source(source), threads(schedule.knob("blockThreads")),
+    : source(source), arguments(source), threads(schedule.knob("blockThreads")),
       accessBytes(schedule.knob("accessBytes")) {}
 
 /// Everything the lowering relies on is checked here, before any code.
@@ -92,124 +92,22 @@ void RowLowering::chooseWidth() {
       std::clamp<int64_t>(accessBytes / narrowest, 1, kernel::kAccessElements);
 }
 
-Value RowLowering::outer(Value value) {
-  auto it = scalars.find(value);
-  assert(it != scalars.end() && "scalar was not lowered");
-  return it->second;
-}
-
-LogicalResult RowLowering::bindArguments(ThreadBuilder &t, Block &entry) {
-  auto next = [&] { return entry.addArgument(t.b.getI64Type(), t.loc); };
-  for (BlockArgument view : source.getViews()) {
-    auto type = cast<tile::ViewType>(view.getType());
-    ViewAccess access;
-    access.base = next();
-    access.storage = type.getElementType();
-    for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
-      access.strides.push_back(next());
-    if (type.getRank() > 0)
-      access.strides.push_back(t.i64(1));
-    views[view] = access;
-  }
-  for (BlockArgument symbol : source.getSymbolArgs())
-    scalars[symbol] = next();
-  return success();
-}
-
-LogicalResult RowLowering::bindProgramIds(ThreadBuilder &t) {
-  llvm::StringMap<Value> symbols;
-  for (auto [symbol, arg] :
-       llvm::zip(source.getSymbols().getAsValueRange<StringAttr>(),
-                 source.getSymbolArgs()))
-    symbols[symbol] = scalars[arg];
-  SmallVector<Value> blocks;
-  for (auto [extent, tile] :
-       llvm::zip(source.getGridExtents().getAsValueRange<StringAttr>(),
-                 source.getGridTiles())) {
-    int64_t constant;
-    Value size;
-    if (!extent.getAsInteger(10, constant))
-      size = t.i64(constant);
-    else if (auto it = symbols.find(extent); it != symbols.end())
-      size = it->second;
-    else
-      return source.emitOpError("grid extent '") << extent << "' is no symbol";
-    blocks.push_back(t.ceilDiv(size, tile));
-  }
-  // The last axis varies fastest.
-  Value item = kernel::BlockIdOp::create(t.b, t.loc);
-  programIds.assign(blocks.size(), Value());
-  for (size_t axis = blocks.size(); axis-- > 1;) {
-    programIds[axis] =
-        t.b.createOrFold<arith::RemUIOp>(t.loc, item, blocks[axis]);
-    item = t.b.createOrFold<arith::DivUIOp>(t.loc, item, blocks[axis]);
-  }
-  if (!programIds.empty())
-    programIds[0] = item;
-  return success();
-}
-
-LogicalResult RowLowering::emitScalar(ThreadBuilder &t, Operation &op) {
-  if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
-    if (id.getAxis() >= programIds.size())
-      return op.emitOpError("names an axis that the grid does not have");
-    scalars[id] = programIds[id.getAxis()];
-    return success();
-  }
-  SmallVector<Value> operands;
-  for (Value operand : op.getOperands())
-    operands.push_back(outer(operand));
-  scalars[op.getResult(0)] = t.cloneScalar(op, operands);
-  return success();
-}
-
 /// Scalars at the top level depend on no row, so they come before the rows.
 LogicalResult RowLowering::bindScalars(ThreadBuilder &t) {
   for (Operation &op : source.getBody().front())
     if (!isa<tile::MapOp, tile::FillOp, scf::ForOp>(op))
-      if (failed(emitScalar(t, op)))
+      if (failed(arguments.emitScalar(t, op)))
         return failure();
   return success();
-}
-
-/// Whether every access that could be wide is aligned for it. One or over all
-/// addresses and row strides, in bytes, has no low bit set then.
-Value RowLowering::isAligned(ThreadBuilder &t) {
-  std::map<unsigned, int64_t> wideViews; // by argument: sorted, once each
-  source.walk([&](tile::MapOp map) {
-    LaneAnalysis analysis(map, width);
-    map.walk([&](Operation *op) {
-      auto consider = [&](Value view, ValueRange indices) {
-        if (analysis.isContiguous(indices))
-          wideViews[cast<BlockArgument>(view).getArgNumber()] =
-              accessAlignment(views[view].storage, width);
-      };
-      if (auto read = dyn_cast<tile::ReadOp>(op))
-        consider(read.getView(), read.getIndices());
-      else if (auto write = dyn_cast<tile::WriteOp>(op))
-        consider(write.getView(), write.getIndices());
-    });
-  });
-  Value low = t.i64(0);
-  for (auto [number, alignment] : wideViews) {
-    ViewAccess &access = views[source.getBody().getArgument(number)];
-    Value bits = access.base;
-    Value bytes = t.i64(kernel::storageBytes(access.storage));
-    for (Value stride : ArrayRef(access.strides).drop_back())
-      bits = t.bitOr(bits, t.mul(stride, bytes));
-    low = t.bitOr(low, t.bitAnd(bits, t.i64(alignment - 1)));
-  }
-  return t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq, low,
-                                         t.i64(0));
 }
 
 LogicalResult RowLowering::emitRows(ThreadBuilder &t, bool aligned) {
   wide = aligned;
   nextArray = 0;
   LogicalResult result = success();
-  Value origin = outer(rowOrigin);
+  Value origin = arguments.scalar(rowOrigin);
   Value count =
-      t.max(t.min(t.sub(outer(rowLimit), origin), t.i64(rowTile)), t.i64(0));
+      t.max(t.min(t.sub(arguments.scalar(rowLimit), origin), t.i64(rowTile)), t.i64(0));
   t.loop(t.i64(0), count, t.i64(1), {},
          [&](Value at, ValueRange) -> SmallVector<Value> {
            row = t.add(origin, at);
@@ -224,7 +122,7 @@ LogicalResult RowLowering::emitBlock(ThreadBuilder &t, Block &block) {
   for (Operation &op : block) {
     LogicalResult result = success();
     if (auto fill = dyn_cast<tile::FillOp>(op)) {
-      tiles[fill.getResult()] = {outer(fill.getValue()), Value(), ""};
+      tiles[fill.getResult()] = {arguments.scalar(fill.getValue()), Value(), ""};
     } else if (auto map = dyn_cast<tile::MapOp>(op)) {
       result = emitMap(t, map);
       if (top && succeeded(result))
@@ -234,7 +132,7 @@ LogicalResult RowLowering::emitBlock(ThreadBuilder &t, Block &block) {
       if (top && succeeded(result))
         finishFolds(t, loop.getResults());
     } else if (!top && !isa<scf::YieldOp>(op)) {
-      result = emitScalar(t, op);
+      result = arguments.emitScalar(t, op);
     }
     if (failed(result))
       return failure();
@@ -275,9 +173,9 @@ LogicalResult RowLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
   }
   LogicalResult result = success();
   SmallVector<Value> last = t.loop(
-      outer(loop.getLowerBound()), outer(loop.getUpperBound()),
-      outer(loop.getStep()), parts, [&](Value at, ValueRange carried) {
-        scalars[loop.getInductionVar()] = at;
+      arguments.scalar(loop.getLowerBound()), arguments.scalar(loop.getUpperBound()),
+      arguments.scalar(loop.getStep()), parts, [&](Value at, ValueRange carried) {
+        arguments.setScalar(loop.getInductionVar(), at);
         for (auto [arg, part] : llvm::zip(loop.getRegionIterArgs(), carried))
           tiles[arg].part = part;
         result = emitBlock(t, *loop.getBody());
@@ -311,8 +209,8 @@ static Value foldPairs(ThreadBuilder &t, SmallVector<Value> values,
 LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
   Block &block = map.getBody().front();
   MapBody body(
-      t, map, [this](Value value) { return outer(value); },
-      [this](Value view) -> const ViewAccess & { return views[view]; });
+      t, map, [this](Value value) { return arguments.scalar(value); },
+      [this](Value view) -> const ViewAccess & { return arguments.view(view); });
   body.bind(block.getArgument(0), row);
   for (auto [i, input] : llvm::enumerate(map.getInputs())) {
     auto it = tiles.find(input);
@@ -332,7 +230,7 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
     tiles[map.getResult(i)] = value;
   }
 
-  Value origin = outer(map.getOrigin()[1]), extent = outer(map.getExtent()[1]);
+  Value origin = arguments.scalar(map.getOrigin()[1]), extent = arguments.scalar(map.getExtent()[1]);
   Value shape = t.i64(map.getShape()[1]);
   Value count = t.max(t.min(t.sub(extent, origin), shape), t.i64(0));
   body.emitRow(t.less(t.i64(0), count));
@@ -369,7 +267,9 @@ Value RowLowering::foldWarps(ThreadBuilder &t, Value array, StringRef kind) {
   int64_t warps = threads / kernel::kWarpThreads;
   Type element = cast<kernel::SharedType>(array.getType()).getElementType();
   auto load = [&](Value index) {
-    return kernel::SharedLoadOp::create(t.b, t.loc, element, array, index);
+    return kernel::SharedLoadOp::create(t.b, t.loc, TypeRange{element}, array,
+                                        index)
+        ->getResult(0);
   };
   // A few broadcast loads beat a second round of shuffles.
   if (warps <= 8) {
@@ -399,7 +299,8 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
       arrays.push_back(kernel::SharedAllocOp::create(
           t.b, t.loc,
           kernel::SharedType::get(t.b.getContext(), value.part.getType(),
-                                  threads / kernel::kWarpThreads)));
+                                  threads / kernel::kWarpThreads),
+          IntegerAttr()));
     }
     arraysHere.push_back(arrays[nextArray++]);
   }
@@ -409,8 +310,8 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
                                                 lane, t.i32(0));
   t.when(leads, {}, [&]() -> SmallVector<Value> {
     for (auto [result, array] : llvm::zip(results, arraysHere))
-      kernel::SharedStoreOp::create(t.b, t.loc, tiles[result].part, array,
-                                    warp);
+      kernel::SharedStoreOp::create(t.b, t.loc, ValueRange{tiles[result].part},
+                                    array, warp);
     return {};
   });
   kernel::BarrierOp::create(t.b, t.loc);
@@ -430,7 +331,8 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   Location loc = source.getLoc();
   b.setInsertionPoint(source);
   function = kernel::FuncOp::create(b, loc, source.getSymName(),
-                                    static_cast<int32_t>(threads));
+                                    static_cast<int32_t>(threads),
+                                    /*min_blocks=*/IntegerAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);
@@ -438,14 +340,15 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   thread = arith::ExtUIOp::create(b, loc, b.getI64Type(), id);
   lane = t.bitAnd(id, t.i32(kernel::kWarpThreads - 1));
   warp = arith::ShRUIOp::create(b, loc, id, t.i32(5));
-  if (failed(bindArguments(t, entry)) || failed(bindProgramIds(t)) ||
-      failed(bindScalars(t)))
+  if (failed(arguments.bind(t, entry)) || failed(bindScalars(t)))
     return failure();
   if (width == 1)
     return emitRows(t, false);
   LogicalResult aligned = success(), any = success();
+  SmallVector<tile::MapOp> maps;
+  source.walk([&](tile::MapOp map) { maps.push_back(map); });
   t.choose(
-      isAligned(t), [&] { aligned = emitRows(t, true); },
+      arguments.areAligned(t, maps, width), [&] { aligned = emitRows(t, true); },
       [&] { any = emitRows(t, false); });
   return success(succeeded(aligned) && succeeded(any));
 }

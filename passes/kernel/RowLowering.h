@@ -18,7 +18,7 @@
 
 #include "ir/kernel/Kernel.h"
 #include "ir/schedule/Schedule.h"
-#include "passes/kernel/MapBody.h"
+#include "passes/kernel/KernelArguments.h"
 
 namespace azulejo::gpu {
 
@@ -39,22 +39,18 @@ private:
 
   mlir::LogicalResult checkShape();
   void chooseWidth();
-  mlir::LogicalResult bindArguments(ThreadBuilder &t, mlir::Block &entry);
-  mlir::LogicalResult bindProgramIds(ThreadBuilder &t);
   mlir::LogicalResult bindScalars(ThreadBuilder &t);
-  mlir::Value isAligned(ThreadBuilder &t);
   mlir::LogicalResult emitRows(ThreadBuilder &t, bool wide);
   mlir::LogicalResult emitBlock(ThreadBuilder &t, mlir::Block &block);
-  mlir::LogicalResult emitScalar(ThreadBuilder &t, mlir::Operation &op);
   mlir::LogicalResult emitLoop(ThreadBuilder &t, mlir::scf::ForOp loop);
   mlir::LogicalResult emitMap(ThreadBuilder &t, tile::MapOp map);
   /// Turns parts into wholes for the given tiles, together.
   void finishFolds(ThreadBuilder &t, mlir::ValueRange tiles);
   mlir::Value foldWarps(ThreadBuilder &t, mlir::Value array,
                         mlir::StringRef kind);
-  mlir::Value outer(mlir::Value value);
 
   tile::KernelOp source;
+  KernelArguments arguments;
   int64_t threads, accessBytes, width = 1;
   mlir::Value rowOrigin, rowLimit; ///< of the tile program, equal in all maps
   int64_t rowTile = 1;
@@ -63,10 +59,7 @@ private:
   kernel::FuncOp function;
   mlir::Value thread, row; ///< i64: number in the block, row at hand
   mlir::Value lane, warp;  ///< i32
-  llvm::DenseMap<mlir::Value, ViewAccess> views;
-  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, RowValue> tiles;
-  llvm::SmallVector<mlir::Value> programIds;
   /// Both bodies of a kernel use the same arrays, in order of their folds.
   llvm::SmallVector<mlir::Value> arrays;
   size_t nextArray = 0;

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/tiling/Epilogue.h"
 #include "passes/tiling/Families.h"
+#include "passes/tiling/MatrixSchedules.h"
 #include "passes/tiling/RowSpace.h"
 
 #include "ir/graph/GraphTypes.h"
@@ -170,7 +171,7 @@ private:
     Value s = tile::DotOp::create(
         f.b, f.loc, f.tileType({tileM, tileN}, f.b.getF32Type()), q, k,
         f.fill({tileM, tileN}, zero), rows, count, f.constant(headSize),
-        /*transposeRhs=*/true);
+        /*transposeRhs=*/true, operandTypeOf(op->getOperand(1)));
     s = emitScores(s, j0);
     auto softmax = tile::OnlineSoftmaxOp::create(
         f.b, f.loc, s.getType(), carried[0].getType(), carried[1].getType(),
@@ -179,7 +180,7 @@ private:
     Value o = tile::DotOp::create(
         f.b, f.loc, carried[2].getType(), softmax.getWeights(), v,
         softmax.getNewOutput(), rows, f.constant(valueSize), count,
-        /*transposeRhs=*/false);
+        /*transposeRhs=*/false, operandTypeOf(op->getOperand(2)));
     scf::YieldOp::create(
         f.b, f.loc,
         ValueRange{softmax.getNewReference(), softmax.getNewSum(), o});
@@ -370,6 +371,15 @@ private:
   Value b, h, q0, queryLimit, kvHead, keyLimit, offset, first, last;
 };
 
+AttentionFacts factsOf(graphir::FusedOp region) {
+  int count;
+  graphir::AttentionOp op = anchorOf(region, count);
+  opset::Shape q = shapeOf(op->getOperand(0)), v = shapeOf(op->getOperand(2));
+  return {q[op.getLayout() == "bshd" ? 1 : 2].constant(),
+          q[3].constant().value_or(64), v[3].constant().value_or(64),
+          operandTypeOf(op->getOperand(1)) ? 2 : 4};
+}
+
 class Attention : public ScheduleFamily {
 public:
   StringRef name() const override { return "Attention"; }
@@ -406,64 +416,13 @@ public:
 
   schedule::KnobSpace space(graphir::FusedOp region,
                             const target::TargetDesc &target) const override {
-    schedule::KnobSpace space{"Attention", {}, {}, {}};
-    space.values["unroll"] = {1, 2};
-    space.values["tileM"] = {16, 32, 48, 64, 96, 128, 192, 256};
-    space.values["tileN"] = {16, 32, 64, 96, 128, 192, 256};
-    int count;
-    graphir::AttentionOp op = anchorOf(region, count);
-    opset::Shape q = shapeOf(op->getOperand(0));
-    bool bshd = op.getLayout() == "bshd";
-    std::optional<int64_t> queries = q[bshd ? 1 : 2].constant();
-    int64_t headSize = q[3].constant().value_or(64);
-    if (target.kind == target::Kind::Cpu) {
-      space.values["registerM"] = {4, 6, 8, 12, 14};
-      space.values["registerN"] = {1, 2, 3};
-      space.values["packKv"] = {0, 1};
-    }
-    int64_t registers = target.vectorRegisters, l2 = target.l2Bytes,
-            lanes = target.vectorBytes / 4;
-    space.illegal =
-        [=](const schedule::Schedule &s) -> std::optional<std::string> {
-      int64_t rm = s.knob("registerM"), rn = s.knob("registerN"),
-              tm = s.knob("tileM");
-      if (rm * rn + rn + 1 > registers)
-        return "the register tile does not fit the vector registers";
-      if (tm % (rn * lanes) && tm > lanes)
-        return "the query tile is no multiple of the register tile";
-      if (l2 && 4 * tm * (2 * headSize + s.knob("tileN")) > l2)
-        return "the tiles do not fit the L2 cache";
-      if (queries && tm >= 2 * std::max<int64_t>(*queries, 16))
-        return "the query tile is more than twice the problem";
-      return std::nullopt;
-    };
-    space.cost = [=](const schedule::Schedule &s) {
-      double rm = s.knob("registerM"), rn = s.knob("registerN");
-      double tm = s.knob("tileM"), tn = s.knob("tileN");
-      return (rm + rn) / (rm * rn) + 4.0 / tm + 4.0 / tn + tn * tm / 1e6 +
-             0.1 * s.knob("packKv");
-    };
-    return space;
+    return attentionSpace(factsOf(region), target);
   }
 
   schedule::Schedule
   defaultSchedule(graphir::FusedOp region,
                   const target::TargetDesc &target) const override {
-    schedule::Schedule best = schedule::Schedule::defaults("Attention");
-    bool many = target.vectorRegisters >= 32;
-    best.knobs["registerM"] = many ? 12 : 4;
-    best.knobs["registerN"] = many ? 2 : 3;
-    best.knobs["tileM"] = many ? 64 : 96;
-    best.knobs["tileN"] = 96;
-    int count;
-    opset::Shape q = shapeOf(anchorOf(region, count)->getOperand(0));
-    std::optional<int64_t> queries =
-        q[anchorOf(region, count).getLayout() == "bshd" ? 1 : 2].constant();
-    if (queries && *queries <= 16) {
-      best.knobs["tileM"] = 16;
-      best.knobs["registerN"] = 1;
-    }
-    return best;
+    return defaultAttention(factsOf(region), target);
   }
 
   Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,

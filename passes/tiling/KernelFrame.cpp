@@ -192,6 +192,11 @@ Value KernelFrame::fill(ArrayRef<int64_t> shape, Value value) {
   return tile::FillOp::create(b, loc, tileType(shape, value.getType()), value);
 }
 
+TypeAttr operandTypeOf(Value operand) {
+  Type type = cast<RankedTensorType>(operand.getType()).getElementType();
+  return type.isF16() || type.isBF16() ? TypeAttr::get(type) : TypeAttr();
+}
+
 tile::MapOp KernelFrame::map(const MapSpec &spec, Body body) {
   SmallVector<StringRef> kinds(spec.kinds.begin(), spec.kinds.end());
   auto op = tile::MapOp::create(

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/tiling/Epilogue.h"
 #include "passes/tiling/Families.h"
+#include "passes/tiling/MatrixSchedules.h"
 #include "passes/tiling/RowSpace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -105,7 +106,8 @@ private:
     Value steps = f.min(f.sub(depth, k0), f.constant(tileK));
     Value next = tile::DotOp::create(f.b, f.loc, start.getType(), lhs, rhs,
                                      loop.getRegionIterArgs()[0], rows, columns,
-                                     steps, /*transposeRhs=*/false);
+                                     steps, /*transposeRhs=*/false,
+                                     operandTypeOf(op->getOperand(0)));
     scf::YieldOp::create(f.b, f.loc, next);
     return loop.getResult(0);
   }
@@ -187,6 +189,14 @@ private:
   Value m0, n0, rowLimit, columnLimit, depth;
 };
 
+ProductFacts factsOf(graphir::FusedOp region) {
+  int count;
+  graphir::MatmulOp op = anchorOf(region, count);
+  Problem problem(op);
+  return {opset::elementCount(problem.rows).constant(), problem.n.constant(),
+          problem.k.constant(), operandTypeOf(op->getOperand(0)) ? 2 : 4};
+}
+
 class Matmul : public ScheduleFamily {
 public:
   StringRef name() const override { return "Matmul"; }
@@ -207,77 +217,13 @@ public:
 
   schedule::KnobSpace space(graphir::FusedOp region,
                             const target::TargetDesc &target) const override {
-    schedule::KnobSpace space{"Matmul", {}, {}, {}};
-    space.values["unroll"] = {1, 2};
-    space.values["tileM"] = {32, 64, 128, 256, 512};
-    space.values["tileN"] = {32, 64, 128, 256};
-    space.values["tileK"] = {64, 128, 256, 512};
-    int count;
-    Problem problem(anchorOf(region, count));
-    std::optional<int64_t> rows = opset::elementCount(problem.rows).constant();
-    std::optional<int64_t> columns = problem.n.constant(),
-                           depth = problem.k.constant();
-    if (target.kind == target::Kind::Cpu) {
-      space.values["registerM"] = {4, 6, 8, 12, 14};
-      space.values["registerN"] = {1, 2, 3};
-      space.values["packLhs"] = {0, 1};
-    }
-    int64_t vectorRegisters = target.vectorRegisters;
-    int64_t l2 = target.l2Bytes;
-    space.illegal =
-        [=](const schedule::Schedule &s) -> std::optional<std::string> {
-      if (s.knob("registerM") * s.knob("registerN") + s.knob("registerN") + 1 >
-          vectorRegisters)
-        return "the register tile does not fit the vector registers";
-      int64_t bytes =
-          4 * (s.knob("tileK") * s.knob("tileN") +
-               s.knob("packLhs") * s.knob("tileM") * s.knob("tileK"));
-      if (l2 && bytes > l2)
-        return "the operand tiles do not fit the L2 cache";
-      // Twice the next power of two is only waste.
-      auto wasteful = [](int64_t tile, std::optional<int64_t> size) {
-        return size && tile >= 2 * std::max<int64_t>(*size, 32);
-      };
-      if (wasteful(s.knob("tileM"), rows) ||
-          wasteful(s.knob("tileN"), columns) ||
-          wasteful(s.knob("tileK"), depth))
-        return "a tile is more than twice the problem";
-      return std::nullopt;
-    };
-    space.cost = [](const schedule::Schedule &s) {
-      // Loads per multiply-add in the register tile, then copies per
-      // multiply-add in the tile.
-      double rm = s.knob("registerM"), rn = s.knob("registerN");
-      double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
-      return (rm + rn) / (rm * rn) + 8.0 / tm + 8.0 * s.knob("packLhs") / tn +
-             4.0 / tk;
-    };
-    return space;
+    return productSpace(factsOf(region), target);
   }
 
   schedule::Schedule
   defaultSchedule(graphir::FusedOp region,
                   const target::TargetDesc &target) const override {
-    schedule::Schedule best = schedule::Schedule::defaults("Matmul");
-    if (target.vectorRegisters < 32) {
-      best.knobs["registerM"] = 4;
-      best.knobs["registerN"] = 3;
-    } else {
-      best.knobs["registerM"] = 12;
-      best.knobs["registerN"] = 2;
-    }
-    int count;
-    Problem problem(anchorOf(region, count));
-    auto fit = [](std::optional<int64_t> size, std::vector<int64_t> sizes) {
-      for (int64_t candidate : sizes)
-        if (size && candidate >= *size)
-          return candidate;
-      return sizes.back();
-    };
-    best.knobs["tileM"] =
-        fit(opset::elementCount(problem.rows).constant(), {32, 64, 128, 256});
-    best.knobs["tileN"] = fit(problem.n.constant(), {32, 64, 128, 256});
-    return best;
+    return defaultProduct(factsOf(region), target);
   }
 
   Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,

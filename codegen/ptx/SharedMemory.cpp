@@ -1,0 +1,158 @@
+//===- SharedMemory.cpp - addresses in the block's shared memory ----------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "codegen/ptx/SharedMemory.h"
+
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace azulejo::codegen {
+
+static constexpr unsigned kSharedSpace = 3;
+static constexpr int64_t kChunk = kernel::kAccessBytes;
+
+SharedMemory::SharedMemory(kernel::FuncOp function, OpBuilder &b) : b(b) {
+  int64_t bytes = function.sharedBytes();
+  if (bytes == 0)
+    return;
+  bool isStatic = bytes <= kStaticSharedBytes;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(function);
+  auto array = LLVM::LLVMArrayType::get(b.getI8Type(), isStatic ? bytes : 0);
+  global = LLVM::GlobalOp::create(
+      b, function.getLoc(), array, /*isConstant=*/false,
+      isStatic ? LLVM::Linkage::Internal : LLVM::Linkage::External,
+      (function.getSymName() + "_shared").str(), Attribute(),
+      /*alignment=*/isStatic && bytes < 1024 ? kChunk : 1024, kSharedSpace);
+}
+
+Value SharedMemory::i32(Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(b, loc, value, 32);
+}
+Value SharedMemory::add(Location loc, Value x, Value y) {
+  return b.createOrFold<arith::AddIOp>(loc, x, y);
+}
+Value SharedMemory::mul(Location loc, Value x, int64_t y) {
+  return b.createOrFold<arith::MulIOp>(loc, x, i32(loc, y));
+}
+
+Value SharedMemory::advance(Location loc, Value base, Value offset,
+                            int64_t constant) {
+  Type type = LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace);
+  if (offset)
+    base = LLVM::GEPOp::create(b, loc, type, b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{offset});
+  if (constant)
+    base = LLVM::GEPOp::create(
+        b, loc, type, b.getI8Type(), base,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constant)});
+  return base;
+}
+
+Value SharedMemory::address(Operation *op) {
+  Location loc = op->getLoc();
+  std::optional<uint64_t> planned;
+  int64_t bytes, alignment = kChunk;
+  kernel::SharedTileType tileType;
+  if (auto tile = dyn_cast<kernel::TileAllocOp>(op)) {
+    planned = tile.getOffset();
+    tileType = tile.getType();
+    bytes = tileType.bytes();
+    alignment = 1024;
+  } else {
+    auto alloc = cast<kernel::SharedAllocOp>(op);
+    planned = alloc.getOffset();
+    bytes = alloc.getType().getCount() *
+            kernel::storageBytes(alloc.getType().getElementType());
+  }
+  int64_t offset = planned ? static_cast<int64_t>(*planned)
+                           : llvm::alignTo(unplanned, alignment);
+  unplanned = std::max(unplanned, offset + bytes);
+  Value base = LLVM::AddressOfOp::create(b, loc, global);
+  // One value per allocation, also at offset 0: it is the key of `tiles`.
+  Value result = LLVM::GEPOp::create(
+      b, loc, base.getType(), b.getI8Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  if (tileType)
+    tiles[result] = tileType;
+  return result;
+}
+
+Value SharedMemory::element(Location loc, Value array, Type type,
+                            Value index) {
+  return LLVM::GEPOp::create(b, loc, array.getType(), type, array,
+                             ArrayRef<LLVM::GEPArg>{index});
+}
+
+Value SharedMemory::element(Location loc, Value tile, Value stage, Value row,
+                            Value column, int64_t rowOffset) {
+  kernel::SharedTileType type = typeOf(tile);
+  int64_t rowBytes = type.slabRowBytes(), chunks = rowBytes / kChunk,
+          size = kernel::storageBytes(type.getElementType()),
+          perChunk = kChunk / size;
+  auto div = [&](Value x, int64_t y) {
+    return b.createOrFold<arith::DivUIOp>(loc, x, i32(loc, y));
+  };
+  auto rem = [&](Value x, int64_t y) {
+    return b.createOrFold<arith::RemUIOp>(loc, x, i32(loc, y));
+  };
+  int64_t constant = 0;
+  if (rowOffset % 8 == 0) // rows 8 apart are permuted alike
+    constant = rowOffset * rowBytes;
+  else
+    row = add(loc, row, i32(loc, rowOffset));
+  Value slab = div(column, type.slabColumns());
+  Value chunk = rem(div(column, perChunk), chunks);
+  Value turned = b.createOrFold<arith::XOrIOp>(
+      loc, chunk, rem(div(row, 128 / rowBytes), chunks));
+  Value offset = mul(loc, stage, type.stageBytes());
+  offset = add(loc, offset, mul(loc, slab, type.getRows() * rowBytes));
+  offset = add(loc, offset, mul(loc, row, rowBytes));
+  offset = add(loc, offset, mul(loc, turned, kChunk));
+  offset = add(loc, offset, mul(loc, rem(column, perChunk), size));
+  return advance(loc, tile, offset, constant);
+}
+
+Value SharedMemory::matrixRow(Location loc, Value tile, Value stage, Value row,
+                              Value column, int64_t rowOffset,
+                              int64_t columnOffset, Value lane,
+                              bool rowsFirst) {
+  kernel::SharedTileType type = typeOf(tile);
+  int64_t rowBytes = type.slabRowBytes(), chunks = rowBytes / kChunk,
+          slabBytes = type.getRows() * rowBytes;
+  auto andI = [&](Value x, int64_t y) {
+    return b.createOrFold<arith::AndIOp>(loc, x, i32(loc, y));
+  };
+  auto xorI = [&](Value x, Value y) {
+    return b.createOrFold<arith::XOrIOp>(loc, x, y);
+  };
+  auto shift = [&](Value x, int64_t by) {
+    return b.createOrFold<arith::ShRUIOp>(loc, x, i32(loc, by));
+  };
+  // Lane 8 q + r points at row r of quarter q.
+  Value inQuarter = andI(lane, 7);
+  Value below = andI(shift(lane, rowsFirst ? 3 : 4), 1);
+  Value beside = andI(shift(lane, rowsFirst ? 4 : 3), 1);
+  Value laneRow = add(loc, inQuarter, mul(loc, below, 8));
+  // Rows 8 apart are permuted alike, so the permutation is the lane's alone.
+  Value turn = xorI(beside, shift(inQuarter, llvm::Log2_64(128 / rowBytes)));
+  Value offset = add(loc, mul(loc, stage, type.stageBytes()),
+                     mul(loc, add(loc, row, laneRow), rowBytes));
+  int64_t constant = rowOffset * rowBytes, chunk = columnOffset / 8;
+  if (matchPattern(column, m_Zero())) {
+    constant += chunk / chunks * slabBytes;
+    turn = xorI(turn, i32(loc, chunk % chunks));
+  } else {
+    Value whole = add(loc, shift(column, 3), i32(loc, chunk));
+    offset = add(loc, offset,
+                 mul(loc, shift(whole, llvm::Log2_64(chunks)), slabBytes));
+    turn = xorI(turn, andI(whole, chunks - 1));
+  }
+  offset = add(loc, offset, mul(loc, turn, kChunk));
+  return advance(loc, tile, offset, constant);
+}
+
+} // namespace azulejo::codegen

@@ -1,0 +1,203 @@
+//===- FragmentDot.cpp - products of staged tiles and fragments -----------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/FragmentDot.h"
+
+#include "ir/kernel/Kernel.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <array>
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+namespace {
+
+using Registers = std::array<Value, 4>;
+constexpr int64_t kStep = 16; ///< contracted elements of one instruction
+
+class MatrixDot {
+public:
+  MatrixDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
+            const StagedOperand &rhs, Fragment &accumulator)
+      : t(t), grid(grid), type(type), rhs(rhs), sum(accumulator) {}
+
+  const StagedOperand *stagedLhs = nullptr;
+  Fragment *fragmentLhs = nullptr;
+
+  /// The operands of the next step are asked for before the products of this
+  /// one, so that they are there in time.
+  void run(int64_t depth) {
+    SmallVector<Registers> a = loadLhs(0), b = loadRhs(0);
+    for (int64_t k = 0; k < depth; k += kStep) {
+      SmallVector<Registers> nextA, nextB;
+      if (k + kStep < depth) {
+        nextA = loadLhs(k + kStep);
+        nextB = loadRhs(k + kStep);
+      }
+      multiply(a, b);
+      a = std::move(nextA);
+      b = std::move(nextB);
+    }
+  }
+
+private:
+  Registers load(StringRef role, const StagedOperand &operand, Value warp,
+                 int64_t warpSize, int64_t block, int64_t k) {
+    Value first = t.mul(warp, t.i32(warpSize)), zero = t.i32(0);
+    int64_t along = block * kBlockRows;
+    bool flip = operand.contractedIsRow;
+    auto op = kernel::LoadMatrixOp::create(
+        t.b, t.loc, role, operand.tile, operand.stage, flip ? zero : first,
+        flip ? first : zero, flip ? k : along, flip ? along : k, flip);
+    return {op.getR0(), op.getR1(), op.getR2(), op.getR3()};
+  }
+
+  /// Accumulators of two neighbouring blocks, packed in pairs, are an operand.
+  Registers pack(int64_t rowBlock, int64_t k) {
+    Registers result;
+    for (int64_t i = 0; i < 4; ++i) {
+      int64_t columnBlock = k / kBlockColumns + i / 2;
+      result[i] = kernel::PackOp::create(
+          t.b, t.loc, fragmentLhs->at(rowBlock, columnBlock, i % 2 * 2),
+          fragmentLhs->at(rowBlock, columnBlock, i % 2 * 2 + 1), type);
+    }
+    return result;
+  }
+
+  SmallVector<Registers> loadLhs(int64_t k) {
+    SmallVector<Registers> result;
+    for (int64_t m = 0; m < sum.rowBlocks(); ++m)
+      result.push_back(stagedLhs ? load("a", *stagedLhs, grid.warpM, sum.rows,
+                                        m, k)
+                                 : pack(m, k));
+    return result;
+  }
+
+  SmallVector<Registers> loadRhs(int64_t k) {
+    SmallVector<Registers> result;
+    for (int64_t n = 0; n < sum.columns / kBlockRows; ++n)
+      result.push_back(load("b", rhs, grid.warpN, sum.columns, n, k));
+    return result;
+  }
+
+  void multiply(ArrayRef<Registers> a, ArrayRef<Registers> b) {
+    for (int64_t m = 0; m < sum.rowBlocks(); ++m)
+      for (int64_t n = 0; n < sum.columnBlocks(); ++n) {
+        const Registers &x = a[m], &y = b[n / 2];
+        Value *c = &sum.at(m, n, 0);
+        auto mma = kernel::MmaOp::create(t.b, t.loc, type, x[0], x[1], x[2],
+                                         x[3], y[n % 2 * 2], y[n % 2 * 2 + 1],
+                                         c[0], c[1], c[2], c[3]);
+        for (unsigned i = 0; i < 4; ++i)
+          c[i] = mma->getResult(i);
+      }
+  }
+
+  ThreadBuilder &t;
+  const WarpGrid &grid;
+  Type type;
+  const StagedOperand &rhs;
+  Fragment &sum;
+};
+
+/// Exact f32: a loop over the contracted axis, four elements (one chunk) at a
+/// time.
+class ExactDot {
+public:
+  ExactDot(ThreadBuilder &t, const WarpGrid &grid, const StagedOperand &lhs,
+           const StagedOperand &rhs)
+      : t(t), grid(grid), lhs(lhs), rhs(rhs) {}
+
+  Fragment run(Fragment sum, int64_t depth) {
+    SmallVector<Value> result = t.loop(
+        t.i32(0), t.i32(depth), t.i32(kChunk), sum.elements,
+        [&](Value k, ValueRange carried) {
+          sum.elements.assign(carried.begin(), carried.end());
+          step(sum, k);
+          return sum.elements;
+        });
+    sum.elements = result;
+    return sum;
+  }
+
+private:
+  static constexpr int64_t kChunk = 4;
+  using Lines = SmallVector<SmallVector<Value>>; ///< [line][k]
+
+  /// Elements k .. k+3 of the lines `first`, first+1 (if `pairs`), ... of an
+  /// operand; a line is what is not contracted.
+  Lines load(const StagedOperand &operand, ArrayRef<Value> lines, Value k,
+             bool pairs) {
+    Type f32 = t.b.getF32Type();
+    Lines result(lines.size(), SmallVector<Value>(kChunk));
+    if (!operand.contractedIsRow) {
+      for (auto [i, line] : llvm::enumerate(lines)) {
+        auto load = kernel::TileLoadOp::create(
+            t.b, t.loc, SmallVector<Type>(kChunk, f32), operand.tile,
+            operand.stage, line, k);
+        result[i].assign(load->result_begin(), load->result_end());
+      }
+      return result;
+    }
+    size_t width = pairs ? 2 : 1;
+    for (int64_t j = 0; j < kChunk; ++j)
+      for (size_t i = 0; i < lines.size(); i += width) {
+        auto load = kernel::TileLoadOp::create(
+            t.b, t.loc, SmallVector<Type>(width, f32), operand.tile,
+            operand.stage, t.add(k, t.i32(j)), lines[i]);
+        for (size_t w = 0; w < width; ++w)
+          result[i + w][j] = load->getResult(w);
+      }
+    return result;
+  }
+
+  void step(Fragment &sum, Value k) {
+    SmallVector<Value> rows, columns;
+    Value firstRow = t.mul(grid.warpM, t.i32(sum.rows)),
+          firstColumn = t.mul(grid.warpN, t.i32(sum.columns));
+    for (int64_t r = 0; r < sum.threadRows(); ++r)
+      rows.push_back(t.add(firstRow, rowOffset(t, grid, r)));
+    for (int64_t c = 0; c < sum.threadColumns(); ++c)
+      columns.push_back(t.add(firstColumn, columnOffset(t, grid, c)));
+    Lines a = load(lhs, rows, k, /*pairs=*/false),
+          b = load(rhs, columns, k, /*pairs=*/true);
+    for (int64_t j = 0; j < kChunk; ++j)
+      for (int64_t r = 0; r < sum.threadRows(); ++r)
+        for (int64_t c = 0; c < sum.threadColumns(); ++c) {
+          Value &element = sum.element(r, c);
+          element = math::FmaOp::create(t.b, t.loc, a[r][j], b[c][j], element);
+        }
+  }
+
+  ThreadBuilder &t;
+  const WarpGrid &grid;
+  const StagedOperand &lhs, &rhs;
+};
+
+} // namespace
+
+Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
+                 const StagedOperand &lhs, const StagedOperand &rhs,
+                 Fragment accumulator, int64_t depth) {
+  if (type.isF32())
+    return ExactDot(t, grid, lhs, rhs).run(std::move(accumulator), depth);
+  MatrixDot dot(t, grid, type, rhs, accumulator);
+  dot.stagedLhs = &lhs;
+  dot.run(depth);
+  return accumulator;
+}
+
+Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
+                 Fragment &lhs, const StagedOperand &rhs, Fragment accumulator,
+                 int64_t depth) {
+  MatrixDot dot(t, grid, type, rhs, accumulator);
+  dot.fragmentLhs = &lhs;
+  dot.run(depth);
+  return accumulator;
+}
+
+} // namespace azulejo::gpu

@@ -1,0 +1,148 @@
+//===- KernelArguments.cpp - what a kernel is called with -----------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/KernelArguments.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+LogicalResult KernelArguments::bind(ThreadBuilder &t, Block &entry,
+                                    int64_t rasterGroup) {
+  auto next = [&] { return entry.addArgument(t.b.getI64Type(), t.loc); };
+  for (BlockArgument view : source.getViews()) {
+    auto type = cast<tile::ViewType>(view.getType());
+    ViewAccess access;
+    access.base = next();
+    access.storage = type.getElementType();
+    for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
+      access.strides.push_back(next());
+    if (type.getRank() > 0)
+      access.strides.push_back(t.i64(1));
+    views[view] = access;
+  }
+  for (BlockArgument symbol : source.getSymbolArgs())
+    scalars[symbol] = next();
+  return bindGrid(t, rasterGroup);
+}
+
+LogicalResult KernelArguments::bindGrid(ThreadBuilder &t, int64_t rasterGroup) {
+  llvm::StringMap<Value> symbols;
+  for (auto [symbol, arg] :
+       llvm::zip(source.getSymbols().getAsValueRange<StringAttr>(),
+                 source.getSymbolArgs()))
+    symbols[symbol] = scalars[arg];
+  SmallVector<Value> blocks;
+  for (auto [extent, tile] :
+       llvm::zip(source.getGridExtents().getAsValueRange<StringAttr>(),
+                 source.getGridTiles())) {
+    int64_t constant;
+    Value size;
+    if (!extent.getAsInteger(10, constant))
+      size = t.i64(constant);
+    else if (auto it = symbols.find(extent); it != symbols.end())
+      size = it->second;
+    else
+      return source.emitOpError("grid extent '") << extent << "' is no symbol";
+    blocks.push_back(t.ceilDiv(size, tile));
+  }
+  auto split = [&](Value x, Value by) {
+    return std::pair{t.b.createOrFold<arith::DivUIOp>(t.loc, x, by),
+                     t.b.createOrFold<arith::RemUIOp>(t.loc, x, by)};
+  };
+  Value item = kernel::BlockIdOp::create(t.b, t.loc);
+  programIds.assign(blocks.size(), Value());
+  size_t axis = blocks.size();
+  if (rasterGroup > 1 && axis >= 2) {
+    // Strips of `rasterGroup` rows; within one the rows vary fastest. The last
+    // strip may be lower.
+    Value rows = blocks[axis - 2], columns = blocks[axis - 1];
+    auto [rest, inPlane] = split(item, t.mul(rows, columns));
+    auto [strip, inStrip] = split(inPlane, t.mul(t.i64(rasterGroup), columns));
+    Value first = t.mul(strip, t.i64(rasterGroup));
+    Value height = t.min(t.sub(rows, first), t.i64(rasterGroup));
+    auto [column, row] = split(inStrip, height);
+    programIds[axis - 1] = column;
+    programIds[axis - 2] = t.add(first, row);
+    item = rest;
+    axis -= 2;
+  }
+  for (; axis-- > 1;)
+    std::tie(item, programIds[axis]) = split(item, blocks[axis]);
+  if (!programIds.empty() && !programIds[0])
+    programIds[0] = item;
+  return success();
+}
+
+LogicalResult KernelArguments::emitScalar(ThreadBuilder &t, Operation &op) {
+  if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
+    if (id.getAxis() >= programIds.size())
+      return op.emitOpError("names an axis that the grid does not have");
+    scalars[id] = programIds[id.getAxis()];
+    return success();
+  }
+  if (op.getNumResults() != 1)
+    return op.emitOpError("is no scalar op");
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands()) {
+    auto it = scalars.find(operand);
+    if (it == scalars.end())
+      return op.emitOpError("needs a value that is no scalar of the block");
+    operands.push_back(it->second);
+  }
+  scalars[op.getResult(0)] = t.cloneScalar(op, operands);
+  return success();
+}
+
+/// Views that are read or written in wide accesses, with the alignment these
+/// ask for; by argument number, so sorted and once each.
+void KernelArguments::collectWide(tile::MapOp map, const LaneAnalysis &lanes,
+                                  WideViews &wide) const {
+  map.walk([&](Operation *op) {
+    auto consider = [&](Value operand, ValueRange indices) {
+      if (lanes.isContiguous(indices))
+        wide[cast<BlockArgument>(operand).getArgNumber()] =
+            accessAlignment(view(operand).storage, lanes.width);
+    };
+    if (auto read = dyn_cast<tile::ReadOp>(op))
+      consider(read.getView(), read.getIndices());
+    else if (auto write = dyn_cast<tile::WriteOp>(op))
+      consider(write.getView(), write.getIndices());
+  });
+}
+
+/// One or over all addresses and outer strides, in bytes, has no low bit set
+/// when all are aligned.
+Value KernelArguments::emitAligned(ThreadBuilder &t,
+                                   const WideViews &wide) const {
+  Value low = t.i64(0);
+  for (auto [number, alignment] : wide) {
+    const ViewAccess &access =
+        view(source->getRegion(0).front().getArgument(number));
+    Value bits = access.base;
+    Value bytes = t.i64(kernel::storageBytes(access.storage));
+    for (Value stride : ArrayRef(access.strides).drop_back())
+      bits = t.bitOr(bits, t.mul(stride, bytes));
+    low = t.bitOr(low, t.bitAnd(bits, t.i64(alignment - 1)));
+  }
+  return t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq, low,
+                                         t.i64(0));
+}
+
+Value KernelArguments::areAligned(ThreadBuilder &t, ArrayRef<tile::MapOp> maps,
+                                  int64_t width) const {
+  WideViews wide;
+  for (tile::MapOp map : maps)
+    collectWide(map, LaneAnalysis(map, width), wide);
+  return emitAligned(t, wide);
+}
+
+Value KernelArguments::isAligned(ThreadBuilder &t, tile::MapOp map,
+                                 int64_t width, unsigned laneAxis) const {
+  WideViews wide;
+  collectWide(map, LaneAnalysis(map, width, laneAxis), wide);
+  return emitAligned(t, wide);
+}
+
+} // namespace azulejo::gpu

@@ -1,0 +1,68 @@
+//===- KernelArguments.h - what a kernel is called with ---------*- C++ -*-===//
+//
+// The arguments of a kernel.func follow from those of the tile.kernel: for
+// every view its address and outer strides, then the sizes. This class adds
+// them, finds the block's position in the tile program's grid, and keeps the
+// kernel's value for every integer and float of the tile program that is the
+// same for all threads of the block.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_KERNELARGUMENTS_H
+#define AZULEJO_PASSES_KERNEL_KERNELARGUMENTS_H
+
+#include "ir/kernel/Kernel.h"
+#include "passes/kernel/MapBody.h"
+
+namespace azulejo::gpu {
+
+class KernelArguments {
+public:
+  explicit KernelArguments(tile::KernelOp source) : source(source) {}
+
+  /// Adds the arguments to `entry` and emits the program ids. The last axis of
+  /// the grid varies fastest; with `rasterGroup` above 1 the last two axes are
+  /// walked in strips of that many steps of the one before last, so that
+  /// blocks which run together share operands of both.
+  mlir::LogicalResult bind(ThreadBuilder &t, mlir::Block &entry,
+                           int64_t rasterGroup = 1);
+
+  /// Emits a scalar op of the tile program; its operands have been emitted.
+  mlir::LogicalResult emitScalar(ThreadBuilder &t, mlir::Operation &op);
+
+  /// Whether every access of `width` neighbouring lanes that the maps could
+  /// make as one is aligned for it.
+  mlir::Value areAligned(ThreadBuilder &t, llvm::ArrayRef<tile::MapOp> maps,
+                         int64_t width) const;
+  /// The same for one map whose lanes run along `laneAxis`.
+  mlir::Value isAligned(ThreadBuilder &t, tile::MapOp map, int64_t width,
+                        unsigned laneAxis) const;
+
+  const ViewAccess &view(mlir::Value value) const {
+    return views.find(value)->second;
+  }
+  mlir::Value scalar(mlir::Value value) const {
+    auto it = scalars.find(value);
+    assert(it != scalars.end() && "scalar was not lowered");
+    return it->second;
+  }
+  void setScalar(mlir::Value value, mlir::Value kernelValue) {
+    scalars[value] = kernelValue;
+  }
+
+private:
+  using WideViews = std::map<unsigned, int64_t>;
+  void collectWide(tile::MapOp map, const LaneAnalysis &lanes,
+                   WideViews &views) const;
+  mlir::Value emitAligned(ThreadBuilder &t, const WideViews &views) const;
+  mlir::LogicalResult bindGrid(ThreadBuilder &t, int64_t rasterGroup);
+
+  tile::KernelOp source;
+  llvm::DenseMap<mlir::Value, ViewAccess> views;
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::SmallVector<mlir::Value> programIds;
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_KERNELARGUMENTS_H

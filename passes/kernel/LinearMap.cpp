@@ -1,0 +1,190 @@
+//===- LinearMap.cpp - a map that writes, side by side --------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/LinearMap.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+LinearMap::LinearMap(ThreadBuilder &t, const KernelArguments &arguments,
+                     const WarpGrid &grid, tile::MapOp map,
+                     ArrayRef<RowArray> inputs)
+    : t(t), arguments(arguments), grid(grid), map(map), inputs(inputs),
+      laneAxis(map.getShape().size() - 1),
+      width(map.getShape().size() == 1 ? 1 : kernel::kAccessElements) {}
+
+/// Rows are 32 bytes apart beyond a multiple of 128, so that the eight rows
+/// which a warp writes together lie in different banks.
+static int64_t pitchFor(int64_t columns) {
+  return static_cast<int64_t>(llvm::alignTo(columns, 32)) + 8;
+}
+
+static Value allocate(ThreadBuilder &t, int64_t elements) {
+  OpBuilder::InsertionGuard guard(t.b);
+  auto function = t.b.getInsertionBlock()
+                      ->getParentOp()
+                      ->getParentOfType<kernel::FuncOp>();
+  if (!function)
+    function = cast<kernel::FuncOp>(t.b.getInsertionBlock()->getParentOp());
+  t.b.setInsertionPointToStart(&function.getBody().front());
+  return kernel::SharedAllocOp::create(
+      t.b, t.loc,
+      kernel::SharedType::get(t.b.getContext(), t.b.getF32Type(), elements),
+      IntegerAttr());
+}
+
+RowArray LinearMap::spill(ThreadBuilder &t, const WarpGrid &grid,
+                          Fragment &fragment) {
+  fragment.applyScale(t);
+  int64_t rows = fragment.rows * grid.warpsM,
+          columns = fragment.columns * grid.warpsN;
+  RowArray result;
+  result.pitch = pitchFor(columns);
+  result.array = allocate(t, rows * result.pitch);
+  Value firstRow = t.mul(grid.warpM, t.i32(fragment.rows)),
+        firstColumn = t.mul(grid.warpN, t.i32(fragment.columns));
+  for (int64_t r = 0; r < fragment.threadRows(); ++r)
+    for (int64_t c = 0; c < fragment.threadColumns(); c += 2) {
+      Value row = t.add(firstRow, rowOffset(t, grid, r));
+      Value column = t.add(firstColumn, columnOffset(t, grid, c));
+      kernel::SharedStoreOp::create(
+          t.b, t.loc,
+          ValueRange{fragment.element(r, c), fragment.element(r, c + 1)},
+          result.array, t.add(t.mul(row, t.i32(result.pitch)), column));
+    }
+  return result;
+}
+
+RowArray LinearMap::spill(ThreadBuilder &t, const WarpGrid &grid,
+                          RowTile &tile) {
+  tile.complete(t);
+  int64_t warpRows = static_cast<int64_t>(tile.values.size()) * 8;
+  RowArray result;
+  result.array = allocate(t, warpRows * grid.warpsM);
+  // All threads of a quad, and all warps of a row, hold the same value.
+  Value firstRow = t.mul(grid.warpM, t.i32(warpRows));
+  Value first = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, t.bitOr(grid.column, grid.warpN),
+      t.i32(0));
+  t.when(first, {}, [&]() -> SmallVector<Value> {
+    for (auto [r, value] : llvm::enumerate(tile.values))
+      kernel::SharedStoreOp::create(
+          t.b, t.loc, ValueRange{value}, result.array,
+          t.add(firstRow, rowOffset(t, grid, r)));
+    return {};
+  });
+  return result;
+}
+
+Value LinearMap::wideIndex(Value x) {
+  return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), x);
+}
+
+SmallVector<Value> LinearMap::load(const RowArray &input, Value row,
+                                   Value column, int64_t count) {
+  SmallVector<Value> values;
+  Value base = t.mul(row, t.i32(input.pitch));
+  int64_t step = std::min<int64_t>(count, 4);
+  for (int64_t i = 0; i < count; i += step) {
+    auto load = kernel::SharedLoadOp::create(
+        t.b, t.loc, SmallVector<Type>(step, t.b.getF32Type()), input.array,
+        t.add(t.add(base, column), t.i32(i)));
+    values.append(load->result_begin(), load->result_end());
+  }
+  return values;
+}
+
+void LinearMap::bindInputs(MapBody &body, Value row, Value column,
+                           int64_t count) {
+  Block &block = map.getBody().front();
+  size_t rank = map.getShape().size();
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    Value argument = block.getArgument(rank + i);
+    int64_t inputRank =
+        cast<RankedTensorType>(map.getInputs()[i].getType()).getRank();
+    if (inputRank == static_cast<int64_t>(rank))
+      body.bindLanes(argument, load(input, row, column, count));
+    else
+      body.bind(argument, load(input, row, t.i32(0), 1)[0]);
+  }
+}
+
+MapBody LinearMap::bodyAt(Value row, Value atRow) {
+  MapBody body(
+      t, map, laneAxis, [this](Value value) { return arguments.scalar(value); },
+      [this](Value view) -> const ViewAccess & {
+        return arguments.view(view);
+      });
+  if (laneAxis == 1)
+    body.bind(map.getBody().front().getArgument(0), atRow);
+  return body;
+}
+
+/// `first`: i32, the chunk's first column in the tile.
+void LinearMap::emitChunk(Value row, Value first, bool wide) {
+  Value atRow, at = t.add(arguments.scalar(map.getOrigin()[laneAxis]),
+                          wideIndex(first));
+  if (laneAxis == 1)
+    atRow = t.add(arguments.scalar(map.getOrigin()[0]), wideIndex(row));
+  MapBody body = bodyAt(row, atRow);
+  int64_t lanes = wide ? width : 1;
+  // A tile of rank 1 has its rows as lanes.
+  bindInputs(body, laneAxis == 1 ? row : first, laneAxis == 1 ? first : t.i32(0),
+             lanes);
+  body.emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
+  body.emitLanes(LaneAnalysis(map, lanes, laneAxis), at, wide);
+}
+
+void LinearMap::emitSingles(Value row, Value first, Value count) {
+  t.loop(t.i32(0), count, t.i32(1), {},
+         [&](Value lane, ValueRange) -> SmallVector<Value> {
+           emitChunk(row, t.add(first, lane), /*wide=*/false);
+           return {};
+         });
+}
+
+void LinearMap::run() {
+  auto inside = [&](unsigned axis) {
+    Value origin = arguments.scalar(map.getOrigin()[axis]),
+          extent = arguments.scalar(map.getExtent()[axis]);
+    Value count = t.max(t.min(t.sub(extent, origin),
+                              t.i64(map.getShape()[axis])),
+                        t.i64(0));
+    return Value(
+        arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), count));
+  };
+  Value threads = t.i32(grid.threads());
+  if (laneAxis == 0) {
+    t.loop(grid.thread, inside(0), threads, {},
+           [&](Value at, ValueRange) -> SmallVector<Value> {
+             emitChunk(t.i32(0), at, /*wide=*/false);
+             return {};
+           });
+    return;
+  }
+  Value rows = inside(0), columns = inside(1);
+  Value aligned = arguments.isAligned(t, map, width, laneAxis);
+  int64_t perRow = static_cast<int64_t>(
+      llvm::divideCeil(map.getShape()[1], width));
+  t.loop(grid.thread, t.mul(rows, t.i32(perRow)), threads, {},
+         [&](Value index, ValueRange) -> SmallVector<Value> {
+           Value row = t.b.createOrFold<arith::DivUIOp>(t.loc, index,
+                                                        t.i32(perRow));
+           Value first = t.mul(
+               t.b.createOrFold<arith::RemUIOp>(t.loc, index, t.i32(perRow)),
+               t.i32(width));
+           Value left = t.sub(columns, first);
+           Value whole = t.b.createOrFold<arith::CmpIOp>(
+               t.loc, arith::CmpIPredicate::sge, left, t.i32(width));
+           t.choose(
+               t.bitAnd(whole, aligned), [&] { emitChunk(row, first, true); },
+               [&] { emitSingles(row, first, t.min(left, t.i32(width))); });
+           return {};
+         });
+}
+
+} // namespace azulejo::gpu

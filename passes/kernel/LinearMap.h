@@ -1,0 +1,64 @@
+//===- LinearMap.h - a map that writes, side by side ------------*- C++ -*-===//
+//
+// Global memory wants neighbouring threads at neighbouring addresses, which
+// fragments are not. A map that writes therefore takes its input tiles through
+// shared memory and runs with each thread on a chunk of neighbouring columns:
+//
+//   fragments --> shared array of rows --> chunks of eight columns
+//
+// Everything the body reads and writes is as wide there as the types allow, and
+// the edges of the extent are a loop over single elements.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_LINEARMAP_H
+#define AZULEJO_PASSES_KERNEL_LINEARMAP_H
+
+#include "passes/kernel/Fragment.h"
+#include "passes/kernel/KernelArguments.h"
+
+namespace azulejo::gpu {
+
+/// Tiles in shared memory as rows of f32.
+struct RowArray {
+  mlir::Value array; ///< a kernel.shared
+  int64_t pitch = 1; ///< elements from row to row
+};
+
+class LinearMap {
+public:
+  LinearMap(ThreadBuilder &t, const KernelArguments &arguments,
+            const WarpGrid &grid, tile::MapOp map,
+            llvm::ArrayRef<RowArray> inputs);
+  /// Emits the map at the top level of the kernel, after a barrier that makes
+  /// the arrays visible.
+  void run();
+
+  /// Writes a fragment (row tile) of `rows` rows per block to a new array; the
+  /// caller adds the barrier.
+  static RowArray spill(ThreadBuilder &t, const WarpGrid &grid,
+                        Fragment &fragment);
+  static RowArray spill(ThreadBuilder &t, const WarpGrid &grid, RowTile &tile);
+
+private:
+  void emitChunk(mlir::Value row, mlir::Value first, bool wide);
+  void emitSingles(mlir::Value row, mlir::Value first, mlir::Value count);
+  MapBody bodyAt(mlir::Value row, mlir::Value atRow);
+  llvm::SmallVector<mlir::Value> load(const RowArray &input, mlir::Value row,
+                                      mlir::Value column, int64_t width);
+  void bindInputs(MapBody &body, mlir::Value row, mlir::Value column,
+                  int64_t width);
+  mlir::Value wideIndex(mlir::Value x);
+
+  ThreadBuilder &t;
+  const KernelArguments &arguments;
+  const WarpGrid &grid;
+  tile::MapOp map;
+  llvm::ArrayRef<RowArray> inputs;
+  unsigned laneAxis;
+  int64_t width;
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_LINEARMAP_H

@@ -1,0 +1,472 @@
+//===- MatrixLowering.cpp - programs with products become kernels ---------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/MatrixLowering.h"
+
+#include "passes/kernel/FragmentMap.h"
+#include "passes/kernel/FragmentSoftmax.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+MatrixLowering::MatrixLowering(tile::KernelOp source,
+                               const schedule::Schedule &schedule)
+    : source(source), arguments(source), warpsM(schedule.knob("warpsM")),
+      warpsN(schedule.knob("warpsN")), stages(schedule.knob("stages")),
+      rasterGroup(schedule.knob("rasterGroup")),
+      minBlocks(schedule.knob("minBlocks")) {}
+
+static int64_t rankOf(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getRank();
+}
+
+static ArrayRef<int64_t> shapeOf(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getShape();
+}
+
+static int64_t padded(int64_t size) {
+  return static_cast<int64_t>(llvm::alignTo(size, kBlockRows));
+}
+
+/// Everything the lowering relies on is checked here, before any code.
+LogicalResult MatrixLowering::checkShape() {
+  LogicalResult result = success();
+  auto refuse = [&](Operation *op, const Twine &why) {
+    result = op->emitOpError("cannot run on matrix units: ") << why;
+    return WalkResult::interrupt();
+  };
+  auto fits = [&](Value tile) {
+    ArrayRef<int64_t> shape = shapeOf(tile);
+    return shape[0] % (kBlockRows * warpsM) == 0 &&
+           (shape.size() == 1 || padded(shape[1]) % (kBlockRows * warpsN) == 0);
+  };
+  source.walk([&](Operation *op) {
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      Type type = dot.getOperandType().value_or(
+          Float32Type::get(dot.getContext()));
+      if (!fits(dot.getResult()))
+        return refuse(op, "its tile does not divide among the warps");
+      for (Value operand : {dot.getLhs(), dot.getRhs()}) {
+        auto map = operand.getDefiningOp<tile::MapOp>();
+        bool computed = operand == dot.getLhs() && !(map && operand.hasOneUse() &&
+                                                     map.getInputs().empty());
+        if (computed) {
+          if (warpsN != 1)
+            return refuse(op, "a computed operand needs whole rows in a warp");
+          continue;
+        }
+        if (!map || map->getNumResults() != 1 || !operand.hasOneUse() ||
+            !map.getInputs().empty() || rankOf(operand) != 2)
+          return refuse(op, "an operand is no map of its own");
+        if (cast<FloatAttr>(map.getPads()[0]).getValueAsDouble() != 0)
+          return refuse(op, "an operand is not padded with zeros");
+        operandMaps[map] = type;
+      }
+    } else if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(op)) {
+      if (warpsN != 1)
+        return refuse(op, "the softmax needs whole rows in a warp");
+    } else if (auto map = dyn_cast<tile::MapOp>(op)) {
+      for (StringRef kind : map.getKinds().getAsValueRange<StringAttr>())
+        if (kind != "tile")
+          return refuse(op, "it folds a row");
+      if (map.getShape().size() > 2)
+        return refuse(op, "its map has more than two axes");
+    }
+    auto storable = [](tile::ViewType type) {
+      return kernel::isStorageType(type.getElementType());
+    };
+    if (auto read = dyn_cast<tile::ReadOp>(op);
+        read && !storable(read.getView().getType()))
+      return refuse(op, "it reads a type that has no GPU conversion yet");
+    if (auto write = dyn_cast<tile::WriteOp>(op);
+        write && !storable(write.getView().getType()))
+      return refuse(op, "it writes a type that has no GPU conversion yet");
+    return WalkResult::advance();
+  });
+  return result;
+}
+
+// Tiles as lists of registers, for loops.
+
+void MatrixLowering::collect(const TileValue &value,
+                             SmallVectorImpl<Value> &flat) const {
+  if (value.kind == TileValue::Row)
+    flat.append(value.row.values);
+  else
+    flat.append(value.fragment.elements);
+}
+
+void MatrixLowering::scatter(TileValue &value, ValueRange flat,
+                             size_t &next) const {
+  auto &list = value.kind == TileValue::Row ? value.row.values
+                                            : value.fragment.elements;
+  for (Value &element : list)
+    element = flat[next++];
+}
+
+LogicalResult MatrixLowering::emitFill(ThreadBuilder &t, tile::FillOp fill) {
+  Value scalar = arguments.scalar(fill.getValue());
+  ArrayRef<int64_t> shape = shapeOf(fill.getResult());
+  TileValue value;
+  if (shape.size() == 1) {
+    value.row.values.assign(shape[0] / warpsM / 8, scalar);
+  } else {
+    value.kind = TileValue::Matrix;
+    value.fragment.rows = shape[0] / warpsM;
+    value.fragment.columns = padded(shape[1]) / warpsN;
+    value.fragment.elements.assign(
+        Fragment::count(value.fragment.rows, value.fragment.columns), scalar);
+  }
+  tiles[fill.getResult()] = value;
+  return success();
+}
+
+OperandStaging &MatrixLowering::stagingOf(ThreadBuilder &t, tile::MapOp map,
+                                          int64_t count) {
+  std::unique_ptr<OperandStaging> &slot = stagings[map];
+  if (!slot)
+    slot = std::make_unique<OperandStaging>(t, arguments, grid, map,
+                                            operandMaps[map], count);
+  return *slot;
+}
+
+/// An operand outside of loops is staged once; the next wait covers it.
+LogicalResult MatrixLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
+  if (!operandMaps.count(map))
+    return map->getNumResults() ? emitFragmentMap(t, map)
+                                : emitLinearMap(t, map);
+  auto it = tiles.find(map.getResult(0));
+  if (it != tiles.end() && it->second.kind == TileValue::Staged)
+    return success(); // the loop around it has issued it
+  OperandStaging &staging = stagingOf(t, map, 1);
+  staging.issue(t, t.i32(0));
+  kernel::CopyCommitOp::create(t.b, t.loc);
+  TileValue value;
+  value.kind = TileValue::Staged;
+  value.staging = &staging;
+  value.stage = t.i32(0);
+  tiles[map.getResult(0)] = value;
+  return success();
+}
+
+LogicalResult MatrixLowering::emitFragmentMap(ThreadBuilder &t,
+                                              tile::MapOp map) {
+  if (map.getShape().size() != 2)
+    return map.emitOpError("keeps a tile without columns");
+  SmallVector<FragmentInput> inputs;
+  for (Value input : map.getInputs()) {
+    TileValue &value = tiles[input];
+    FragmentInput &slot = inputs.emplace_back();
+    if (value.kind == TileValue::Row) {
+      value.row.complete(t);
+      slot.row = &value.row;
+    } else {
+      value.fragment.applyScale(t);
+      slot.fragment = &value.fragment;
+    }
+  }
+  FailureOr<SmallVector<Fragment>> results =
+      FragmentMap(t, arguments, grid, map, inputs).run();
+  if (failed(results))
+    return failure();
+  for (auto [result, fragment] : llvm::zip(map.getResults(), *results)) {
+    TileValue value;
+    value.kind = TileValue::Matrix;
+    value.fragment = std::move(fragment);
+    tiles[result] = std::move(value);
+  }
+  return success();
+}
+
+RowArray MatrixLowering::spilled(ThreadBuilder &t, Value tile) {
+  auto it = spills.find(tile);
+  if (it != spills.end())
+    return it->second;
+  TileValue &value = tiles[tile];
+  RowArray array = value.kind == TileValue::Row
+                       ? LinearMap::spill(t, grid, value.row)
+                       : LinearMap::spill(t, grid, value.fragment);
+  spills[tile] = array;
+  return array;
+}
+
+LogicalResult MatrixLowering::emitLinearMap(ThreadBuilder &t, tile::MapOp map) {
+  if (map->getParentOp() != source.getOperation())
+    return map.emitOpError("writes from within a loop");
+  SmallVector<RowArray> arrays;
+  for (Value input : map.getInputs())
+    arrays.push_back(spilled(t, input));
+  kernel::BarrierOp::create(t.b, t.loc);
+  LinearMap(t, arguments, grid, map, arrays).run();
+  return success();
+}
+
+StagedOperand MatrixLowering::staged(const TileValue &value,
+                                     unsigned contractedAxis) const {
+  // The shared tile's rows are map axis 0, unless it is transposed.
+  unsigned rowAxis = value.staging->isTransposed() ? 1 : 0;
+  return {value.staging->tile(), value.stage, rowAxis == contractedAxis};
+}
+
+/// A fragment as a staged operand. Its rows stay within one warp.
+StagedOperand MatrixLowering::throughShared(ThreadBuilder &t,
+                                            Fragment &fragment) {
+  fragment.applyScale(t);
+  Value tile;
+  {
+    OpBuilder::InsertionGuard guard(t.b);
+    t.b.setInsertionPointToStart(&function.getBody().front());
+    tile = kernel::TileAllocOp::create(
+        t.b, t.loc,
+        kernel::SharedTileType::get(t.b.getContext(), t.b.getF32Type(), 1,
+                                    fragment.rows * warpsM, fragment.columns),
+        IntegerAttr());
+  }
+  Value first = t.mul(grid.warpM, t.i32(fragment.rows));
+  for (int64_t r = 0; r < fragment.threadRows(); ++r)
+    for (int64_t c = 0; c < fragment.threadColumns(); c += 2)
+      kernel::TileStoreOp::create(
+          t.b, t.loc,
+          ValueRange{fragment.element(r, c), fragment.element(r, c + 1)}, tile,
+          t.i32(0), t.add(first, rowOffset(t, grid, r)),
+          columnOffset(t, grid, c));
+  kernel::BarrierOp::create(t.b, t.loc);
+  return {tile, t.i32(0), /*contractedIsRow=*/false};
+}
+
+LogicalResult MatrixLowering::emitDot(ThreadBuilder &t, tile::DotOp dot) {
+  if (dot->getParentOp() == source.getOperation()) {
+    // No loop has waited for the operands.
+    kernel::CopyWaitOp::create(t.b, t.loc, 0);
+    kernel::BarrierOp::create(t.b, t.loc);
+  }
+  Type type =
+      dot.getOperandType().value_or(Float32Type::get(dot.getContext()));
+  TileValue &lhs = tiles[dot.getLhs()], &rhs = tiles[dot.getRhs()];
+  TileValue result = tiles[dot.getAccumulator()];
+  if (rhs.kind != TileValue::Staged || result.kind != TileValue::Matrix)
+    return dot.emitOpError("has operands of unexpected kinds");
+  result.fragment.applyScale(t);
+  int64_t depth = padded(shapeOf(dot.getLhs())[1]);
+  StagedOperand right = staged(rhs, dot.getTransposeRhs() ? 1 : 0);
+  if (lhs.kind == TileValue::Staged) {
+    result.fragment = gpu::emitDot(t, grid, type, staged(lhs, 1), right,
+                                   std::move(result.fragment), depth);
+  } else if (!type.isF32()) {
+    lhs.fragment.applyScale(t);
+    result.fragment = gpu::emitDot(t, grid, type, lhs.fragment, right,
+                                   std::move(result.fragment), depth);
+  } else {
+    result.fragment =
+        gpu::emitDot(t, grid, type, throughShared(t, lhs.fragment), right,
+                     std::move(result.fragment), depth);
+  }
+  tiles[dot.getResult()] = std::move(result);
+  return success();
+}
+
+LogicalResult MatrixLowering::emitSoftmax(ThreadBuilder &t,
+                                          tile::OnlineSoftmaxOp softmax) {
+  TileValue scores = tiles[softmax.getScores()],
+            reference = tiles[softmax.getReference()],
+            sum = tiles[softmax.getSum()], output = tiles[softmax.getOutput()];
+  output.fragment.applyScale(t);
+  SoftmaxState state{reference.row, sum.row, output.fragment};
+  emitOnlineSoftmax(t, scores.fragment, state);
+  reference.row = state.reference;
+  sum.row = state.sum;
+  output.fragment = state.output;
+  tiles[softmax.getWeights()] = std::move(scores);
+  tiles[softmax.getNewReference()] = std::move(reference);
+  tiles[softmax.getNewSum()] = std::move(sum);
+  tiles[softmax.getNewOutput()] = std::move(output);
+  return success();
+}
+
+// Loops.
+
+MatrixLowering::Stagings MatrixLowering::stageMaps(ThreadBuilder &t,
+                                                   Block &block) {
+  Stagings result;
+  for (auto map : block.getOps<tile::MapOp>())
+    if (operandMaps.count(map))
+      result.push_back(&stagingOf(t, map, stages));
+  return result;
+}
+
+LogicalResult MatrixLowering::emitScalars(ThreadBuilder &t, Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
+        isa<tile::ProgramIdOp>(op))
+      if (failed(arguments.emitScalar(t, op)))
+        return failure();
+  return success();
+}
+
+/// The copies of the step that begins at `at`, if there is one, as a group.
+LogicalResult MatrixLowering::issueStep(ThreadBuilder &t, scf::ForOp loop,
+                                        const Stagings &rings, Value at,
+                                        Value stage) {
+  LogicalResult result = success();
+  Value exists = t.less(at, arguments.scalar(loop.getUpperBound()));
+  t.when(exists, {}, [&]() -> SmallVector<Value> {
+    arguments.setScalar(loop.getInductionVar(), at);
+    result = emitScalars(t, *loop.getBody());
+    if (succeeded(result))
+      for (OperandStaging *ring : rings)
+        ring->issue(t, stage);
+    return {};
+  });
+  kernel::CopyCommitOp::create(t.b, t.loc);
+  return result;
+}
+
+LogicalResult MatrixLowering::emitStep(ThreadBuilder &t, scf::ForOp loop,
+                                       const Stagings &rings, Value at,
+                                       Value stage) {
+  arguments.setScalar(loop.getInductionVar(), at);
+  size_t next = 0;
+  for (auto map : loop.getBody()->getOps<tile::MapOp>())
+    if (operandMaps.count(map)) {
+      TileValue value;
+      value.kind = TileValue::Staged;
+      value.staging = rings[next++];
+      value.stage = stage;
+      tiles[map.getResult(0)] = value;
+    }
+  return emitBlock(t, *loop.getBody());
+}
+
+LogicalResult MatrixLowering::emitIteration(ThreadBuilder &t, scf::ForOp loop,
+                                            const Stagings &rings, Value at,
+                                            Value position) {
+  if (stages == 1) {
+    kernel::BarrierOp::create(t.b, t.loc);
+    if (failed(issueStep(t, loop, rings, at, position)))
+      return failure();
+    kernel::CopyWaitOp::create(t.b, t.loc, 0);
+    kernel::BarrierOp::create(t.b, t.loc);
+    return emitStep(t, loop, rings, at, position);
+  }
+  kernel::CopyWaitOp::create(t.b, t.loc, stages - 2);
+  kernel::BarrierOp::create(t.b, t.loc);
+  Value step = arguments.scalar(loop.getStep());
+  Value ahead = t.add(at, t.mul(step, t.i64(stages - 1)));
+  Value first = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, position, t.i32(0));
+  Value free = arith::SelectOp::create(t.b, t.loc, first, t.i32(stages - 1),
+                                       t.sub(position, t.i32(1)));
+  if (failed(issueStep(t, loop, rings, ahead, free)))
+    return failure();
+  return emitStep(t, loop, rings, at, position);
+}
+
+/// The ring's next position.
+Value MatrixLowering::advance(ThreadBuilder &t, Value position) {
+  if (stages == 1)
+    return position;
+  Value next = t.add(position, t.i32(1));
+  Value wraps = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, next, t.i32(stages));
+  return arith::SelectOp::create(t.b, t.loc, wraps, t.i32(0), next);
+}
+
+LogicalResult MatrixLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
+  Stagings rings = stageMaps(t, *loop.getBody());
+  Value low = arguments.scalar(loop.getLowerBound()),
+        high = arguments.scalar(loop.getUpperBound()),
+        step = arguments.scalar(loop.getStep());
+  SmallVector<Value> carried{t.i32(0)}; // the ring's position, then the tiles
+  for (auto [init, arg] :
+       llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    auto it = tiles.find(init);
+    if (it == tiles.end())
+      return loop.emitOpError("carries something that is no tile");
+    TileValue value = it->second;
+    value.fragment.applyScale(t);
+    // A sum of zero is the sum of each thread's zero.
+    for (OpOperand &use : arg.getUses())
+      if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(use.getOwner());
+          softmax && softmax.getSum() == arg)
+        value.row.partial = true;
+    collect(value, carried);
+    tiles[arg] = std::move(value);
+  }
+  for (int64_t s = 0; s + 1 < stages; ++s)
+    if (failed(issueStep(t, loop, rings, t.add(low, t.mul(step, t.i64(s))),
+                         t.i32(s))))
+      return failure();
+  LogicalResult result = success();
+  SmallVector<Value> last = t.loop(
+      low, high, step, carried, [&](Value at, ValueRange values) {
+        Value position = values[0];
+        size_t next = 1;
+        for (BlockArgument arg : loop.getRegionIterArgs())
+          scatter(tiles[arg], values, next);
+        result = emitIteration(t, loop, rings, at, position);
+        SmallVector<Value> yielded{advance(t, position)};
+        for (Value value : loop.getBody()->getTerminator()->getOperands()) {
+          tiles[value].fragment.applyScale(t);
+          collect(tiles[value], yielded);
+        }
+        return yielded;
+      });
+  // Nothing is in flight and nobody reads the rings any more.
+  kernel::CopyWaitOp::create(t.b, t.loc, 0);
+  kernel::BarrierOp::create(t.b, t.loc);
+  size_t next = 1;
+  for (auto [arg, value] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getResults())) {
+    TileValue out = tiles[arg];
+    scatter(out, last, next);
+    tiles[value] = std::move(out);
+  }
+  return result;
+}
+
+LogicalResult MatrixLowering::emitBlock(ThreadBuilder &t, Block &block) {
+  for (Operation &op : block) {
+    LogicalResult result = success();
+    if (auto fill = dyn_cast<tile::FillOp>(op))
+      result = emitFill(t, fill);
+    else if (auto map = dyn_cast<tile::MapOp>(op))
+      result = emitMap(t, map);
+    else if (auto dot = dyn_cast<tile::DotOp>(op))
+      result = emitDot(t, dot);
+    else if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(op))
+      result = emitSoftmax(t, softmax);
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      result = emitLoop(t, loop);
+    else if (!isa<scf::YieldOp>(op))
+      result = arguments.emitScalar(t, op);
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult MatrixLowering::run(OpBuilder &b) {
+  if (failed(checkShape()))
+    return failure();
+  Location loc = source.getLoc();
+  b.setInsertionPoint(source);
+  function = kernel::FuncOp::create(
+      b, loc, source.getSymName(), static_cast<int32_t>(32 * warpsM * warpsN),
+      b.getI32IntegerAttr(static_cast<int32_t>(minBlocks)));
+  Block &entry = function.getBody().emplaceBlock();
+  b.setInsertionPointToStart(&entry);
+  ThreadBuilder t(b, loc);
+  Value thread = kernel::ThreadIdOp::create(b, loc);
+  grid = WarpGrid::create(t, thread, warpsM, warpsN);
+  if (failed(arguments.bind(t, entry, rasterGroup)))
+    return failure();
+  return emitBlock(t, source.getBody().front());
+}
+
+} // namespace azulejo::gpu

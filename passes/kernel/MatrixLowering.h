@@ -1,0 +1,98 @@
+//===- MatrixLowering.h - programs with products become kernels -*- C++ -*-===//
+//
+//   block = work item; its warps share the tile's rows and columns (Fragment.h)
+//
+//   maps that feed a product   copies into rings of shared tiles, `stages`
+//                              deep, so that the copies of later steps of a loop
+//                              run under the products of this one
+//   products, softmax, maps    on fragments, in registers
+//   maps that write            through shared memory, side by side (LinearMap.h)
+//
+//   for step j                            iteration of a loop
+//     wait until the ring's oldest tile is there; barrier
+//     start the copies of step j + stages - 1 into the tile of step j - 1
+//     compute step j
+//
+// One barrier per step: it says both that step j's tile is complete and that
+// everybody has left step j - 1's.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_MATRIXLOWERING_H
+#define AZULEJO_PASSES_KERNEL_MATRIXLOWERING_H
+
+#include "ir/schedule/Schedule.h"
+#include "passes/kernel/FragmentDot.h"
+#include "passes/kernel/LinearMap.h"
+#include "passes/kernel/OperandStaging.h"
+
+#include <map>
+#include <memory>
+
+namespace azulejo::gpu {
+
+class MatrixLowering {
+public:
+  MatrixLowering(tile::KernelOp source, const schedule::Schedule &schedule);
+
+  /// Adds the kernel.func in front of the tile.kernel, which stays.
+  mlir::LogicalResult run(mlir::OpBuilder &b);
+
+private:
+  /// What a tile value is in the kernel.
+  struct TileValue {
+    enum Kind { Row, Matrix, Staged } kind = Row;
+    RowTile row;
+    Fragment fragment;
+    OperandStaging *staging = nullptr;
+    mlir::Value stage;
+  };
+
+  mlir::LogicalResult checkShape();
+  mlir::LogicalResult emitBlock(ThreadBuilder &t, mlir::Block &block);
+  mlir::LogicalResult emitFill(ThreadBuilder &t, tile::FillOp fill);
+  mlir::LogicalResult emitMap(ThreadBuilder &t, tile::MapOp map);
+  mlir::LogicalResult emitFragmentMap(ThreadBuilder &t, tile::MapOp map);
+  mlir::LogicalResult emitLinearMap(ThreadBuilder &t, tile::MapOp map);
+  mlir::LogicalResult emitDot(ThreadBuilder &t, tile::DotOp dot);
+  mlir::LogicalResult emitSoftmax(ThreadBuilder &t,
+                                  tile::OnlineSoftmaxOp softmax);
+  mlir::LogicalResult emitLoop(ThreadBuilder &t, mlir::scf::ForOp loop);
+
+  /// The pieces of a loop.
+  using Stagings = llvm::SmallVector<OperandStaging *>;
+  Stagings stageMaps(ThreadBuilder &t, mlir::Block &block);
+  mlir::LogicalResult emitScalars(ThreadBuilder &t, mlir::Block &block);
+  mlir::LogicalResult issueStep(ThreadBuilder &t, mlir::scf::ForOp loop,
+                                const Stagings &stagings, mlir::Value at,
+                                mlir::Value stage);
+  mlir::LogicalResult emitStep(ThreadBuilder &t, mlir::scf::ForOp loop,
+                               const Stagings &stagings, mlir::Value at,
+                               mlir::Value stage);
+  mlir::LogicalResult emitIteration(ThreadBuilder &t, mlir::scf::ForOp loop,
+                                    const Stagings &stagings, mlir::Value at,
+                                    mlir::Value position);
+  mlir::Value advance(ThreadBuilder &t, mlir::Value position);
+  StagedOperand throughShared(ThreadBuilder &t, Fragment &fragment);
+  void collect(const TileValue &value,
+               llvm::SmallVectorImpl<mlir::Value> &flat) const;
+  void scatter(TileValue &value, mlir::ValueRange flat, size_t &next) const;
+  RowArray spilled(ThreadBuilder &t, mlir::Value tile);
+  StagedOperand staged(const TileValue &value, unsigned contractedAxis) const;
+  OperandStaging &stagingOf(ThreadBuilder &t, tile::MapOp map, int64_t stages);
+
+  tile::KernelOp source;
+  KernelArguments arguments;
+  int64_t warpsM, warpsN, stages, rasterGroup, minBlocks;
+  WarpGrid grid;
+  kernel::FuncOp function;
+  /// Maps whose result is an operand of a product, and that operand's type.
+  llvm::DenseMap<mlir::Operation *, mlir::Type> operandMaps;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<OperandStaging>> stagings;
+  llvm::DenseMap<mlir::Value, TileValue> tiles;
+  llvm::DenseMap<mlir::Value, RowArray> spills;
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_MATRIXLOWERING_H

@@ -1,0 +1,89 @@
+//===- OperandStaging.h - a product's operand in shared memory --*- C++ -*-===//
+//
+// The map that computes an operand of tile.dot becomes copies by all threads of
+// the block into a ring of shared tiles. The tile's rows are the map axis along
+// which global memory is not contiguous, so that a chunk of 16 bytes is one
+// access on both sides; which axis that is decides how fragments are read later
+// (isTransposed).
+//
+//   the body only reads one element of the operand's own type
+//       aligned      asynchronous copies of 16 bytes, zero-filled at the edges
+//       not aligned  elements through registers
+//   the body computes (a prologue)
+//       whole chunks lane by lane, side by side; edges element by element
+//
+// Elements outside the map's extent, and those added to fill whole fragments,
+// are zero. Memory outside the extent is not read.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_OPERANDSTAGING_H
+#define AZULEJO_PASSES_KERNEL_OPERANDSTAGING_H
+
+#include "passes/kernel/Fragment.h"
+#include "passes/kernel/KernelArguments.h"
+
+namespace azulejo::gpu {
+
+class OperandStaging {
+public:
+  /// `element` is the type of the product's operands. Emits the allocation and
+  /// what all copies share at `t`'s position, which is at the top of the
+  /// kernel.
+  OperandStaging(ThreadBuilder &t, const KernelArguments &arguments,
+                 const WarpGrid &grid, tile::MapOp map, mlir::Type element,
+                 int64_t stages);
+
+  /// Emits the copies of one tile, for the scalars as they are now. Ends with
+  /// no group closed.
+  void issue(ThreadBuilder &t, mlir::Value stage);
+
+  mlir::Value tile() const { return shared; }
+  /// The shared tile's rows are the map's second axis.
+  bool isTransposed() const { return laneAxis == 0; }
+  /// Size of a map axis, padded to whole fragments.
+  int64_t padded(unsigned axis) const { return paddedShape[axis]; }
+
+private:
+  /// One chunk: its place in the tile and what of it exists.
+  struct Chunk {
+    mlir::Value row, column; ///< i32, in the shared tile
+    mlir::Value count;       ///< i64: existing elements; not above the chunk's
+    mlir::Value atRow, atLane;
+  };
+  struct Bounds {
+    mlir::Value rowOrigin, laneOrigin; ///< i64
+    mlir::Value rows, lanes;           ///< existing, from the origin
+    bool rowsFull, lanesFull;          ///< statically as many as the tile has
+  };
+  Bounds bounds(ThreadBuilder &t);
+  Chunk chunkAt(ThreadBuilder &t, const Bounds &bounds,
+                mlir::Value index) const;
+  mlir::Value existing(ThreadBuilder &t, const Bounds &bounds, mlir::Value row,
+                       mlir::Value column) const;
+  mlir::Value rowStride(ThreadBuilder &t);
+  mlir::Value sourceOffset(ThreadBuilder &t, const Chunk &chunk);
+  void copyChunk(ThreadBuilder &t, const Chunk &chunk, mlir::Value offset,
+                 mlir::Value stage, int64_t rowOffset);
+  MapBody body(ThreadBuilder &t);
+  void copyAsync(ThreadBuilder &t, const Bounds &bounds, mlir::Value stage);
+  void copyThroughRegisters(ThreadBuilder &t, const Bounds &bounds,
+                            mlir::Value stage);
+  void storeWhole(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
+  void storeSingly(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
+
+  const KernelArguments &arguments;
+  const WarpGrid &grid;
+  tile::MapOp map;
+  mlir::Type element;
+  tile::ReadOp source; ///< null: the body computes
+  unsigned laneAxis = 1;
+  int64_t paddedShape[2];
+  int64_t chunkElements, chunksPerRow, chunks;
+  mlir::Value shared;
+  mlir::Value aligned; ///< i1: wide accesses are aligned
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_OPERANDSTAGING_H

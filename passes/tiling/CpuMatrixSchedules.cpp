@@ -1,0 +1,127 @@
+//===- CpuMatrixSchedules.cpp - knobs of products on CPUs -----------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/tiling/MatrixSchedules.h"
+
+namespace azulejo::tiling {
+
+using schedule::KnobSpace;
+using schedule::Schedule;
+
+KnobSpace productSpace(const ProductFacts &facts,
+                       const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return gpuProductSpace(facts, target);
+  KnobSpace space{"Matmul", {}, {}, {}};
+  space.values["unroll"] = {1, 2};
+  space.values["tileM"] = {32, 64, 128, 256, 512};
+  space.values["tileN"] = {32, 64, 128, 256};
+  space.values["tileK"] = {64, 128, 256, 512};
+  space.values["registerM"] = {4, 6, 8, 12, 14};
+  space.values["registerN"] = {1, 2, 3};
+  space.values["packLhs"] = {0, 1};
+  int64_t vectorRegisters = target.vectorRegisters;
+  int64_t l2 = target.l2Bytes;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    if (s.knob("registerM") * s.knob("registerN") + s.knob("registerN") + 1 >
+        vectorRegisters)
+      return "the register tile does not fit the vector registers";
+    int64_t bytes =
+        4 * (s.knob("tileK") * s.knob("tileN") +
+             s.knob("packLhs") * s.knob("tileM") * s.knob("tileK"));
+    if (l2 && bytes > l2)
+      return "the operand tiles do not fit the L2 cache";
+    // Twice the next power of two is only waste.
+    auto wasteful = [](int64_t tile, std::optional<int64_t> size) {
+      return size && tile >= 2 * std::max<int64_t>(*size, 32);
+    };
+    if (wasteful(s.knob("tileM"), facts.rows) ||
+        wasteful(s.knob("tileN"), facts.columns) ||
+        wasteful(s.knob("tileK"), facts.depth))
+      return "a tile is more than twice the problem";
+    return std::nullopt;
+  };
+  space.cost = [](const Schedule &s) {
+    // Loads per multiply-add in the register tile, then copies per
+    // multiply-add in the tile.
+    double rm = s.knob("registerM"), rn = s.knob("registerN");
+    double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
+    return (rm + rn) / (rm * rn) + 8.0 / tm + 8.0 * s.knob("packLhs") / tn +
+           4.0 / tk;
+  };
+  return space;
+}
+
+Schedule defaultProduct(const ProductFacts &facts,
+                        const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return firstOf(gpuProductSpace(facts, target));
+  Schedule best = Schedule::defaults("Matmul");
+  bool many = target.vectorRegisters >= 32;
+  best.knobs["registerM"] = many ? 12 : 4;
+  best.knobs["registerN"] = many ? 2 : 3;
+  auto fit = [](std::optional<int64_t> size, std::vector<int64_t> sizes) {
+    for (int64_t candidate : sizes)
+      if (size && candidate >= *size)
+        return candidate;
+    return sizes.back();
+  };
+  best.knobs["tileM"] = fit(facts.rows, {32, 64, 128, 256});
+  best.knobs["tileN"] = fit(facts.columns, {32, 64, 128, 256});
+  return best;
+}
+
+KnobSpace attentionSpace(const AttentionFacts &facts,
+                         const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return gpuAttentionSpace(facts, target);
+  KnobSpace space{"Attention", {}, {}, {}};
+  space.values["unroll"] = {1, 2};
+  space.values["tileM"] = {16, 32, 48, 64, 96, 128, 192, 256};
+  space.values["tileN"] = {16, 32, 64, 96, 128, 192, 256};
+  space.values["registerM"] = {4, 6, 8, 12, 14};
+  space.values["registerN"] = {1, 2, 3};
+  space.values["packKv"] = {0, 1};
+  int64_t registers = target.vectorRegisters, l2 = target.l2Bytes,
+          lanes = target.vectorBytes / 4;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    int64_t rm = s.knob("registerM"), rn = s.knob("registerN"),
+            tm = s.knob("tileM");
+    if (rm * rn + rn + 1 > registers)
+      return "the register tile does not fit the vector registers";
+    if (tm % (rn * lanes) && tm > lanes)
+      return "the query tile is no multiple of the register tile";
+    if (l2 && 4 * tm * (2 * facts.headSize + s.knob("tileN")) > l2)
+      return "the tiles do not fit the L2 cache";
+    if (facts.queries && tm >= 2 * std::max<int64_t>(*facts.queries, 16))
+      return "the query tile is more than twice the problem";
+    return std::nullopt;
+  };
+  space.cost = [=](const Schedule &s) {
+    double rm = s.knob("registerM"), rn = s.knob("registerN");
+    double tm = s.knob("tileM"), tn = s.knob("tileN");
+    return (rm + rn) / (rm * rn) + 4.0 / tm + 4.0 / tn + tn * tm / 1e6 +
+           0.1 * s.knob("packKv");
+  };
+  return space;
+}
+
+Schedule defaultAttention(const AttentionFacts &facts,
+                          const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return firstOf(gpuAttentionSpace(facts, target));
+  Schedule best = Schedule::defaults("Attention");
+  bool many = target.vectorRegisters >= 32;
+  best.knobs["registerM"] = many ? 12 : 4;
+  best.knobs["registerN"] = many ? 2 : 3;
+  best.knobs["tileM"] = many ? 64 : 96;
+  best.knobs["tileN"] = 96;
+  if (facts.queries && *facts.queries <= 16) {
+    best.knobs["tileM"] = 16;
+    best.knobs["registerN"] = 1;
+  }
+  return best;
+}
+
+} // namespace azulejo::tiling

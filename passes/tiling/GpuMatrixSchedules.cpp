@@ -1,0 +1,218 @@
+//===- GpuMatrixSchedules.cpp - knobs of products on GPUs -----------------===//
+//
+// The model behind `cost` counts clocks of one unit: what the matrix unit needs
+// for the blocks it has to run, what shared memory needs to feed it (every warp
+// reads its operands anew), the larger of the two, and a fixed price per step
+// and per block. Blocks run in waves of as many as the units hold together.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/tiling/MatrixSchedules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace azulejo::tiling {
+
+using schedule::KnobSpace;
+using schedule::Schedule;
+
+namespace {
+
+constexpr int64_t kBlockRows = 16;     ///< of a matrix instruction
+constexpr int64_t kMostRegisters = 255; ///< of a thread
+constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
+/// Registers that addresses, counters and operands in flight take.
+constexpr int64_t kOtherRegisters = 56;
+/// Rates per clock and unit: multiply-adds of 16-bit and of f32 operands,
+/// bytes of shared memory.
+constexpr double kMatrixRate = 1280, kFmaRate = 100, kSharedRate = 128;
+constexpr double kStepClocks = 80, kBlockClocks = 2500;
+/// What an unknown size is taken for.
+constexpr int64_t kTypicalSize = 4096;
+
+int64_t up(int64_t size, int64_t step) { return (size + step - 1) / step * step; }
+
+int64_t warpsOf(const Schedule &s) { return s.knob("warpsM") * s.knob("warpsN"); }
+
+/// What one block takes of its unit.
+struct Footprint {
+  int64_t registers = 0; ///< per thread, estimated
+  int64_t sharedBytes = 0;
+  int64_t threads = 0;
+
+  int64_t perUnit(int64_t sharedLimit) const {
+    int64_t byRegisters =
+        kUnitRegisters / (threads * std::max<int64_t>(up(registers, 8), 32));
+    // A unit has about a kilobyte more than the largest block may ask for.
+    int64_t byShared =
+        sharedBytes ? (sharedLimit + 1024) / (sharedBytes + 1024) : 16;
+    return std::min({byRegisters, byShared, kUnitThreads / threads});
+  }
+};
+
+std::optional<std::string> unfit(const Footprint &print, const Schedule &s,
+                                 int64_t sharedLimit) {
+  if (print.sharedBytes > sharedLimit)
+    return "the tiles need " + std::to_string(print.sharedBytes) +
+           " bytes of shared memory";
+  if (print.registers > kMostRegisters)
+    return "a thread needs about " + std::to_string(print.registers) +
+           " registers";
+  if (print.perUnit(sharedLimit) < s.knob("minBlocks"))
+    return "a unit does not hold that many blocks";
+  return std::nullopt;
+}
+
+/// Clocks of one unit for `blocks` blocks that each keep the arithmetic or
+/// shared memory busy for `busy` clocks in `steps` steps.
+double clocksOf(double blocks, double busy, double steps, const Schedule &s,
+                int64_t resident, int64_t units) {
+  resident = std::max<int64_t>(resident, 1);
+  double warps = static_cast<double>(resident * warpsOf(s));
+  // Fewer than eight warps do not hide each other's waits.
+  double exposed = warps >= 8 ? 1 : 1 + 0.05 * (8 - warps);
+  double stall = s.knob("stages") == 1 ? 1.4 : s.knob("stages") == 2 ? 1.06 : 1;
+  double waves = std::ceil(blocks / static_cast<double>(units * resident));
+  return waves * (static_cast<double>(resident) * busy * exposed * stall +
+                  steps * kStepClocks + kBlockClocks);
+}
+
+} // namespace
+
+Schedule firstOf(const KnobSpace &space) {
+  std::vector<Schedule> best = space.enumerate(1);
+  return best.empty() ? Schedule::defaults(space.family) : best.front();
+}
+
+static Footprint productFootprint(const Schedule &s, int64_t bytes) {
+  int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
+  int64_t wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
+  Footprint print;
+  print.threads = 32 * warpsOf(s);
+  // Accumulators, and the operands of two steps.
+  print.registers = wm * wn / 32 + (wm + wn) / 8 * 2 + kOtherRegisters;
+  int64_t ring = s.knob("stages") * (tm + tn) * s.knob("tileK") * bytes;
+  int64_t epilogue = 4 * tm * (up(tn, 32) + 8);
+  print.sharedBytes = std::max(ring, epilogue);
+  return print;
+}
+
+KnobSpace gpuProductSpace(const ProductFacts &facts,
+                          const target::TargetDesc &target) {
+  KnobSpace space{"Matmul", {}, {}, {}};
+  bool half = facts.elementBytes == 2;
+  space.values["tileM"] = {16, 32, 64, 128, 256};
+  space.values["tileN"] = {32, 64, 128, 256};
+  space.values["tileK"] = half ? std::vector<int64_t>{32, 64, 128}
+                               : std::vector<int64_t>{16, 32};
+  space.values["warpsM"] = {1, 2, 4};
+  space.values["warpsN"] = {1, 2, 4};
+  space.values["stages"] = {2, 3, 4};
+  space.values["rasterGroup"] = {1, 8};
+  int64_t shared = target.smemPerBlock, units = target.units;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
+    if (tm % (kBlockRows * s.knob("warpsM")) ||
+        tn % (kBlockRows * s.knob("warpsN")))
+      return "the tile does not divide among the warps";
+    int64_t wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
+    if (wm * wn / 32 > (half ? 128 : 64))
+      return "a warp has more accumulators than pay";
+    if (warpsOf(s) < 2 && tm * tn > 1024)
+      return "one warp is too few for the tile";
+    auto wasteful = [](int64_t tile, std::optional<int64_t> size, int64_t least) {
+      return size && tile >= 2 * std::max<int64_t>(*size, least) && tile > least;
+    };
+    if (wasteful(tm, facts.rows, 16) || wasteful(tn, facts.columns, 32) ||
+        wasteful(s.knob("tileK"), facts.depth, half ? 32 : 16))
+      return "a tile is more than twice the problem";
+    return unfit(productFootprint(s, facts.elementBytes), s, shared);
+  };
+  space.cost = [=](const Schedule &s) {
+    double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
+    double rows = facts.rows.value_or(kTypicalSize),
+           columns = facts.columns.value_or(kTypicalSize),
+           depth = facts.depth.value_or(kTypicalSize);
+    double blocks = std::ceil(rows / tm) * std::ceil(columns / tn);
+    double wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
+    double math = tm * tn * depth / (half ? kMatrixRate : kFmaRate);
+    double feed = (wm + wn) * depth * facts.elementBytes * warpsOf(s) /
+                  kSharedRate;
+    // Writing the ring takes the same port.
+    feed += (tm + tn) * depth * facts.elementBytes / kSharedRate;
+    Footprint print = productFootprint(s, facts.elementBytes);
+    double clocks = clocksOf(blocks, std::max(math, feed), depth / tk, s,
+                             print.perUnit(shared), units);
+    // Strips only help where a wave does not cover the columns anyway.
+    return clocks * (s.knob("rasterGroup") > 1 ? 0.999 : 1);
+  };
+  return space;
+}
+
+static Footprint attentionFootprint(const Schedule &s,
+                                    const AttentionFacts &facts) {
+  int64_t tm = s.knob("tileM"), tn = s.knob("tileN"),
+          wm = tm / s.knob("warpsM");
+  int64_t head = up(facts.headSize, kBlockRows),
+          value = up(facts.valueSize, kBlockRows);
+  Footprint print;
+  print.threads = 32 * warpsOf(s);
+  // Output and scores; packed weights take over the scores' registers.
+  print.registers = wm * (value + tn) / 32 + wm / 4 + 8 + kOtherRegisters / 2;
+  auto slab = [&](int64_t columns) {
+    int64_t bytes = columns * facts.elementBytes;
+    return bytes > 128 ? up(bytes, 128) : bytes;
+  };
+  int64_t ring = tm * slab(head) +
+                 s.knob("stages") * tn * (slab(head) + slab(value));
+  if (facts.elementBytes == 4)
+    ring += 4 * tm * up(tn, 32); // the weights on their way
+  int64_t epilogue = 4 * tm * (up(value, 32) + 8 + 2);
+  print.sharedBytes = std::max(ring, epilogue);
+  return print;
+}
+
+KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
+                            const target::TargetDesc &target) {
+  KnobSpace space{"Attention", {}, {}, {}};
+  bool half = facts.elementBytes == 2;
+  space.values["tileM"] = {16, 32, 64, 128};
+  space.values["tileN"] = {16, 32, 64, 128};
+  space.values["warpsM"] = {1, 2, 4, 8};
+  space.values["stages"] = {1, 2, 3};
+  space.values["minBlocks"] = {1, 2};
+  int64_t shared = target.smemPerBlock, units = target.units;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    int64_t tm = s.knob("tileM");
+    if (tm % (kBlockRows * s.knob("warpsM")))
+      return "the query tile does not divide among the warps";
+    if (tm / s.knob("warpsM") > 32)
+      return "a warp has more rows than pay";
+    if (facts.queries && tm > 16 && tm >= 2 * *facts.queries)
+      return "the query tile is more than twice the problem";
+    return unfit(attentionFootprint(s, facts), s, shared);
+  };
+  space.cost = [=](const Schedule &s) {
+    double tm = s.knob("tileM"), tn = s.knob("tileN"), keys = kTypicalSize;
+    double queries = facts.queries.value_or(kTypicalSize);
+    double size = facts.headSize + facts.valueSize;
+    // Several heads and sequences keep all units busy.
+    double blocks = std::ceil(queries / tm) * 64;
+    double math = tm * keys * size / (half ? kMatrixRate : kFmaRate);
+    // The exponentials share issue slots with the products.
+    math += tm * keys / 16 * 0.5;
+    double feed = warpsOf(s) * keys * size * facts.elementBytes / kSharedRate +
+                  keys * size * facts.elementBytes / kSharedRate;
+    feed += warpsOf(s) * keys / tn * (tm / s.knob("warpsM")) * facts.headSize *
+            facts.elementBytes / kSharedRate;
+    Footprint print = attentionFootprint(s, facts);
+    int64_t resident = print.perUnit(shared);
+    double clocks = clocksOf(blocks, std::max(math, feed), keys / tn, s,
+                             resident, units);
+    return clocks * (resident > s.knob("minBlocks") ? 1.001 : 1);
+  };
+  return space;
+}
+
+} // namespace azulejo::tiling

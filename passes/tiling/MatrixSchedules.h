@@ -1,0 +1,49 @@
+//===- MatrixSchedules.h - knobs of Matmul and Attention --------*- C++ -*-===//
+//
+// Which schedules make sense for a product or an attention on a target, which
+// cannot work and why, and how promising the others look. What a tile costs is
+// different on a CPU (registers, caches) and on a GPU (warps, shared memory,
+// waves), so each has its file; what a knob means is in ir/schedule/*.def.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_TILING_MATRIXSCHEDULES_H
+#define AZULEJO_PASSES_TILING_MATRIXSCHEDULES_H
+
+#include "ir/schedule/Schedule.h"
+
+namespace azulejo::tiling {
+
+/// Sizes where they are constant. `elementBytes` is that of the operands as
+/// they are multiplied.
+struct ProductFacts {
+  std::optional<int64_t> rows, columns, depth;
+  int64_t elementBytes = 4;
+};
+
+struct AttentionFacts {
+  std::optional<int64_t> queries;
+  int64_t headSize = 64, valueSize = 64;
+  int64_t elementBytes = 4;
+};
+
+schedule::KnobSpace productSpace(const ProductFacts &facts,
+                                 const target::TargetDesc &target);
+schedule::Schedule defaultProduct(const ProductFacts &facts,
+                                  const target::TargetDesc &target);
+schedule::KnobSpace attentionSpace(const AttentionFacts &facts,
+                                   const target::TargetDesc &target);
+schedule::Schedule defaultAttention(const AttentionFacts &facts,
+                                    const target::TargetDesc &target);
+
+// GpuMatrixSchedules.cpp; reached through the functions above.
+schedule::KnobSpace gpuProductSpace(const ProductFacts &facts,
+                                    const target::TargetDesc &target);
+schedule::KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
+                                      const target::TargetDesc &target);
+/// The most promising schedule of a space, which is never empty.
+schedule::Schedule firstOf(const schedule::KnobSpace &space);
+
+} // namespace azulejo::tiling
+
+#endif // AZULEJO_PASSES_TILING_MATRIXSCHEDULES_H
