@@ -66,6 +66,13 @@ private:
       Value id = intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", i32Type, {});
       return {arith::ExtUIOp::create(b, loc, b.getI64Type(), id)};
     }
+    if (auto opaque = dyn_cast<kernel::OpaqueOp>(op))
+      return {LLVM::InlineAsmOp::create(
+                  b, loc, i32Type, ValueRange{opaque.getValue()},
+                  "mov.b32 $0, $1;", "=r,r", /*has_side_effects=*/true,
+                  /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                  /*asm_dialect=*/{}, /*operand_attrs=*/{})
+                  .getResult(0)};
     if (isa<kernel::BarrierOp>(op)) {
       call("llvm.nvvm.barrier.cta.sync.aligned.all", {i32(0)});
       return {};

@@ -71,6 +71,7 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
   request.deterministic = options.deterministic != 0;
   request.batchInvariant = options.batch_invariant != 0;
   request.allowFusion = options.allow_fusion != 0;
+  request.pin = options.pin ? options.pin : "";
   request.cacheAccess =
       options.cache_mode == AZ_CACHE_DEFAULT
           ? static_cast<CacheAccess>(env->cache)

@@ -40,6 +40,7 @@ struct CompileRequest {
   bool deterministic = false;
   bool batchInvariant = false;
   bool allowFusion = true;
+  std::string pin; ///< as az_compile_options::pin
 
   /// The cache of tuning records and images (plans are the caller's affair).
   CacheAccess cacheAccess = CacheAccess::ReadWrite;

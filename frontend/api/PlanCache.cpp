@@ -68,7 +68,7 @@ static cache::Key keyOf(const graph::Graph &graph,
   key.options = std::string("fusion=") + (request.allowFusion ? "1" : "0") +
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads) +
-                " assembler=" + assembler;
+                " assembler=" + assembler + " pin=" + request.pin;
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +

@@ -8,15 +8,56 @@
 
 namespace azulejo::driver {
 
+/// The pinned schedule of each family that has one.
+using Pins = std::map<std::string, schedule::Schedule>;
+
+static Result<Pins> parsePins(std::string_view text) {
+  Pins pins;
+  while (!text.empty()) {
+    size_t end = std::min(text.find(';'), text.size());
+    Result<schedule::Schedule> pin = schedule::Schedule::parse(text.substr(0, end));
+    if (!pin)
+      return pin.error();
+    if (!pins.emplace(pin->family, *pin).second)
+      return makeError(ErrorCode::InvalidArgument, "option pin",
+                       "it names " + pin->family + " twice", "compile.pin");
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return pins;
+}
+
+/// The region's default with the pinned knobs in their place.
+static Result<schedule::Schedule> pinned(const RegionSchedules &known,
+                                         const schedule::Schedule &pin) {
+  schedule::Schedule result = known.fallback;
+  for (const auto &[knob, value] : pin.knobs)
+    result.knobs[knob] = value;
+  if (std::optional<std::string> reason =
+          known.space.illegal ? known.space.illegal(result) : std::nullopt)
+    return makeError(ErrorCode::InvalidArgument, "schedule " + result.str(),
+                     *reason, "compile.pin", "pin other knobs");
+  return result;
+}
+
 Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
                                         const target::TargetDesc &target,
                                         const api::CompileRequest &request) {
   ChosenSchedules chosen;
+  Result<Pins> pins = parsePins(request.pin);
+  if (!pins)
+    return pins.error();
   Tuner tuner(target, request);
   for (size_t i = 0; i < regions.size(); ++i) {
     Result<RegionSchedules> known = schedulesOf(regions[i], target);
     if (!known)
       return known.error();
+    if (auto pin = pins->find(known->fallback.family); pin != pins->end()) {
+      Result<schedule::Schedule> schedule = pinned(*known, pin->second);
+      if (!schedule)
+        return schedule.error();
+      chosen.schedules.push_back(*schedule);
+      continue;
+    }
     std::optional<schedule::Schedule> best = tuner.recorded(regions[i], *known);
     if (!best && request.tuneSeconds > 0) {
       // Regions share the seconds that are left evenly.

@@ -39,6 +39,10 @@ struct CompileOptions {
   std::function<void(LogLevel, const std::string &)> log = {};
   /// Return false to stop; what was measured is kept.
   std::function<bool(const Progress &)> progress = {};
+  /// Schedules to use, "Family{knob=value,...};...", for every kernel of the
+  /// named families; knobs not named keep the default. An illegal combination
+  /// is an error.
+  std::string pin = {};
   /// Threads of the executable's runs; must outlive it. Null: a shared pool.
   const ThreadPool *pool = nullptr;
 };
@@ -58,6 +62,7 @@ inline az_compile_options optionsOf(const CompileOptions &options) {
   c.cache_path_ro = orNull(options.cache.readOnlyPath);
   c.worker_path = orNull(options.workerPath);
   c.compiler_path = orNull(options.compilerPath);
+  c.pin = orNull(options.pin);
   if (options.log) {
     c.log = [](void *user, int32_t level, const char *message) {
       static_cast<const CompileOptions *>(user)->log(

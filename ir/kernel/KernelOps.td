@@ -50,6 +50,20 @@ def Kernel_BlockIdOp : Kernel_Op<"block_id", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Kernel_OpaqueOp
+    : Kernel_Op<"opaque", [SameOperandsAndResultType,
+                           MemoryEffects<[MemWrite]>]> {
+  let summary = "The operand, which nothing is known about from here on";
+  let description = [{
+    What is computed from the result is computed where it stands. On a path that
+    is rarely taken this keeps addresses from being prepared, and registers from
+    being held, by all the others.
+  }];
+  let arguments = (ins I32:$value);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
 def Kernel_BarrierOp : Kernel_Op<"barrier",
                                  [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Waits for every thread of the block";

@@ -28,20 +28,27 @@ public:
   const StagedOperand *stagedLhs = nullptr;
   Fragment *fragmentLhs = nullptr;
 
-  /// The operands of the next step are asked for before the products of this
-  /// one, so that they are there in time.
+  /// Walks the contracted axis, and for each step the columns in pairs of
+  /// blocks. Operands are asked for one pair (lhs: one step) before they are
+  /// needed: far enough to hide the wait, near enough not to fill the registers.
   void run(int64_t depth) {
-    SmallVector<Registers> a = loadLhs(0), b = loadRhs(0);
-    for (int64_t k = 0; k < depth; k += kStep) {
-      SmallVector<Registers> nextA, nextB;
-      if (k + kStep < depth) {
-        nextA = loadLhs(k + kStep);
-        nextB = loadRhs(k + kStep);
+    int64_t pairs = sum.columns / kBlockRows;
+    SmallVector<Registers> a = loadLhs(0), nextA;
+    Registers b = loadRhs(0, 0);
+    for (int64_t k = 0; k < depth; k += kStep)
+      for (int64_t pair = 0; pair < pairs; ++pair) {
+        bool last = pair + 1 == pairs;
+        int64_t nextK = last ? k + kStep : k;
+        if (pair == 0 && k + kStep < depth)
+          nextA = loadLhs(k + kStep);
+        Registers nextB;
+        if (nextK < depth)
+          nextB = loadRhs(last ? 0 : pair + 1, nextK);
+        multiply(a, b, pair);
+        b = nextB;
+        if (last)
+          a = nextA;
       }
-      multiply(a, b);
-      a = std::move(nextA);
-      b = std::move(nextB);
-    }
   }
 
 private:
@@ -77,20 +84,17 @@ private:
     return result;
   }
 
-  SmallVector<Registers> loadRhs(int64_t k) {
-    SmallVector<Registers> result;
-    for (int64_t n = 0; n < sum.columns / kBlockRows; ++n)
-      result.push_back(load("b", rhs, grid.warpN, sum.columns, n, k));
-    return result;
+  Registers loadRhs(int64_t pair, int64_t k) {
+    return load("b", rhs, grid.warpN, sum.columns, pair, k);
   }
 
-  void multiply(ArrayRef<Registers> a, ArrayRef<Registers> b) {
+  void multiply(ArrayRef<Registers> a, const Registers &b, int64_t pair) {
     for (int64_t m = 0; m < sum.rowBlocks(); ++m)
-      for (int64_t n = 0; n < sum.columnBlocks(); ++n) {
-        const Registers &x = a[m], &y = b[n / 2];
-        Value *c = &sum.at(m, n, 0);
+      for (int64_t half : {0, 1}) {
+        Value *c = &sum.at(m, 2 * pair + half, 0);
+        const Registers &x = a[m];
         auto mma = kernel::MmaOp::create(t.b, t.loc, type, x[0], x[1], x[2],
-                                         x[3], y[n % 2 * 2], y[n % 2 * 2 + 1],
+                                         x[3], b[2 * half], b[2 * half + 1],
                                          c[0], c[1], c[2], c[3]);
         for (unsigned i = 0; i < 4; ++i)
           c[i] = mma->getResult(i);

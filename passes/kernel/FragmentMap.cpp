@@ -8,6 +8,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 
@@ -67,52 +68,89 @@ void FragmentMap::placeWarp() {
 
 // Conditions over the warp's rectangle.
 
-FragmentMap::Interval FragmentMap::intervalOf(Value value) {
+FragmentMap::Affine FragmentMap::affineOf(Value value) {
   Block &body = map.getBody().front();
   if (value == body.getArgument(0))
-    return {rowBase, t.add(rowBase, t.i64(warpRows - 1))};
+    return {1, 0, t.i64(0)};
   if (value == body.getArgument(1))
-    return {columnBase, t.add(columnBase, t.i64(warpColumns - 1))};
-  Operation *op = value.getDefiningOp();
-  if (value.getParentBlock() != &body) {
-    Value scalar = arguments.scalar(value);
-    return {scalar, scalar};
-  }
-  if (!op || !value.getType().isIndex())
-    return {};
+    return {0, 1, t.i64(0)};
+  if (value.getParentBlock() != &body)
+    return {0, 0, arguments.scalar(value)};
   if (std::optional<int64_t> constant = ThreadBuilder::constantOf(value))
-    return {t.i64(*constant), t.i64(*constant)};
-  if (!isa<arith::AddIOp, arith::SubIOp>(op))
+    return {0, 0, t.i64(*constant)};
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::SubIOp>(op))
     return {};
-  Interval x = intervalOf(op->getOperand(0)), y = intervalOf(op->getOperand(1));
+  Affine x = affineOf(op->getOperand(0)), y = affineOf(op->getOperand(1));
   if (!x || !y)
     return {};
   if (isa<arith::AddIOp>(op))
-    return {t.add(x.low, y.low), t.add(x.high, y.high)};
-  return {t.sub(x.low, y.high), t.sub(x.high, y.low)};
+    return {x.onRow + y.onRow, x.onColumn + y.onColumn, t.add(x.rest, y.rest)};
+  return {x.onRow - y.onRow, x.onColumn - y.onColumn, t.sub(x.rest, y.rest)};
+}
+
+FragmentMap::Affine FragmentMap::difference(arith::CmpIOp compare) {
+  using P = arith::CmpIPredicate;
+  P p = compare.getPredicate();
+  if (!compare.getLhs().getType().isIndex() ||
+      !(p == P::slt || p == P::sle || p == P::sgt || p == P::sge))
+    return {};
+  Affine x = affineOf(compare.getLhs()), y = affineOf(compare.getRhs());
+  if (!x || !y)
+    return {};
+  return {x.onRow - y.onRow, x.onColumn - y.onColumn, t.sub(x.rest, y.rest)};
 }
 
 /// A condition that is the same for the whole warp and implies the comparison
 /// for every element; null if there is none.
 Value FragmentMap::alwaysHolds(arith::CmpIOp compare) {
-  if (!compare.getLhs().getType().isIndex())
-    return {};
-  Interval x = intervalOf(compare.getLhs()), y = intervalOf(compare.getRhs());
-  if (!x || !y)
+  Affine affine = difference(compare);
+  if (!affine)
     return {};
   using P = arith::CmpIPredicate;
-  switch (compare.getPredicate()) {
-  case P::slt:
-  case P::sle:
-    return t.b.createOrFold<arith::CmpIOp>(t.loc, compare.getPredicate(),
-                                           x.high, y.low);
-  case P::sgt:
-  case P::sge:
-    return t.b.createOrFold<arith::CmpIOp>(t.loc, compare.getPredicate(),
-                                           x.low, y.high);
-  default:
-    return {};
-  }
+  P p = compare.getPredicate();
+  bool isLess = p == P::slt || p == P::sle;
+  // The corner where the difference is greatest (least).
+  Value corner = affine.rest;
+  auto along = [&](int64_t factor, Value base, int64_t size) {
+    bool atEnd = (factor > 0) == isLess;
+    Value at = atEnd ? t.add(base, t.i64(size - 1)) : base;
+    corner = t.add(corner, t.mul(at, t.i64(factor)));
+  };
+  along(affine.onRow, rowBase, warpRows);
+  along(affine.onColumn, columnBase, warpColumns);
+  return t.b.createOrFold<arith::CmpIOp>(t.loc, p, corner, t.i64(0));
+}
+
+FragmentMap::Spread FragmentMap::compareAll(arith::CmpIPredicate predicate,
+                                            const Affine &affine) {
+  auto wide = [&](Value x) -> Value {
+    return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), x);
+  };
+  Value first = affine.rest;
+  first = t.add(first, t.mul(t.add(rowBase, wide(grid.group)),
+                             t.i64(affine.onRow)));
+  first = t.add(first, t.mul(t.add(columnBase, wide(grid.column)),
+                             t.i64(affine.onColumn)));
+  // The constants are small, so 32 bits are enough once it is clamped.
+  constexpr int64_t kFar = 1 << 30;
+  first = t.max(t.min(first, t.i64(kFar)), t.i64(-kFar));
+  first = arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), first);
+  Spread spread;
+  spread.on = (affine.onRow ? OnRow : 0u) | (affine.onColumn ? OnColumn : 0u);
+  std::map<int64_t, Value> known;
+  for (int64_t r = 0; r < (affine.onRow ? rows : 1); ++r)
+    for (int64_t c = 0; c < (affine.onColumn ? columns : 1); ++c) {
+      int64_t constant =
+          affine.onRow * (r / 2 * kBlockRows + r % 2 * 8) +
+          affine.onColumn * (c / 2 * kBlockColumns + c % 2);
+      Value &slot = known[constant];
+      if (!slot)
+        slot = arith::CmpIOp::create(t.b, t.loc, predicate, first,
+                                     t.i32(-constant));
+      spread.values.push_back(slot);
+    }
+  return spread;
 }
 
 // The body.
@@ -125,9 +163,8 @@ Value FragmentMap::at(Value value, int64_t r, int64_t c) {
 }
 
 Value FragmentMap::insideExtent(int64_t r, int64_t c) {
-  Block &body = map.getBody().front();
-  return t.bitAnd(t.less(at(body.getArgument(0), r, c), rowEnd),
-                  t.less(at(body.getArgument(1), r, c), columnEnd));
+  Value row = at(map.getBody().front().getArgument(0), r, c);
+  return t.bitAnd(t.less(row, rowEnd), insideColumns.values[c]);
 }
 
 Value FragmentMap::emitRead(tile::ReadOp read, int64_t r, int64_t c,
@@ -181,6 +218,11 @@ void FragmentMap::emitOp(Operation &op, bool inside) {
         it != spreads.end() ? it->second : Spread{0, {arguments.scalar(same)}};
     return;
   }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    if (Affine affine = difference(compare)) {
+      spreads[result] = compareAll(compare.getPredicate(), affine);
+      return;
+    }
   Spread spread;
   for (Value operand : op.getOperands())
     if (auto it = spreads.find(operand); it != spreads.end())
@@ -204,6 +246,9 @@ void FragmentMap::emitOp(Operation &op, bool inside) {
 
 SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
   Block &body = map.getBody().front();
+  if (!inside)
+    insideColumns = compareAll(arith::CmpIPredicate::slt,
+                               {0, 1, t.sub(t.i64(0), columnEnd)});
   for (Operation &op : body.without_terminator())
     emitOp(op, inside);
   SmallVector<SmallVector<Value>> results;
@@ -221,8 +266,7 @@ SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
       // Rows outside the extent hold anything: nothing folds across rows.
       if (!inside)
         value = arith::SelectOp::create(
-            t.b, t.loc, t.less(at(body.getArgument(1), r, c), columnEnd), value,
-            outside);
+            t.b, t.loc, insideColumns.values[c], value, outside);
       values.push_back(value);
     }
   }
@@ -272,13 +316,16 @@ FailureOr<SmallVector<Fragment>> FragmentMap::run() {
   placeWarp();
   findScales();
   // The whole rectangle is inside when its far corner is.
-  Value inside = t.b.createOrFold<arith::CmpIOp>(
-      t.loc, arith::CmpIPredicate::sle,
-      t.add(columnBase, t.i64(warpColumns)), columnEnd);
+  Value inside = arith::ConstantIntOp::create(t.b, t.loc, 1, 1);
+  auto require = [&](unsigned axis, Value base, int64_t size, Value end) {
+    if (!isAlwaysInside(map, axis) || map.getShape()[1] % kBlockRows)
+      inside = t.bitAnd(inside, t.b.createOrFold<arith::CmpIOp>(
+                                    t.loc, arith::CmpIPredicate::sle,
+                                    t.add(base, t.i64(size)), end));
+  };
+  require(1, columnBase, warpColumns, columnEnd);
   if (reads)
-    inside = t.bitAnd(inside, t.b.createOrFold<arith::CmpIOp>(
-                                  t.loc, arith::CmpIPredicate::sle,
-                                  t.add(rowBase, t.i64(warpRows)), rowEnd));
+    require(0, rowBase, warpRows, rowEnd);
   for (auto compare : map.getBody().front().getOps<arith::CmpIOp>())
     if (Value holds = alwaysHolds(compare)) {
       settled.insert(compare.getResult());

@@ -4,9 +4,9 @@
 // alone is computed once per row, what depends on the column alone once per
 // column.
 //
-// Conditions that hold for a whole warp's rectangle cost nothing: the interval
-// of each compared value over the rectangle is known from its corners, and when
-// no comparison can fail and no element lies outside the extent, a version of
+// Conditions that hold for a whole warp's rectangle cost nothing: a comparison
+// of affine functions of row and column has its extremes in the rectangle's
+// corners, and when no comparison can fail and no element lies outside the extent, a version of
 // the body without them runs. Blocks far from a causal diagonal or a window's
 // edge take that path.
 //
@@ -46,15 +46,22 @@ private:
     unsigned on = 0;
     llvm::SmallVector<mlir::Value> values;
   };
-  /// Least and greatest value over the warp's rectangle; null: not known.
-  struct Interval {
-    mlir::Value low, high;
-    explicit operator bool() const { return low != nullptr; }
+  /// An index that is onRow * row + onColumn * column + rest, with `rest` (i64)
+  /// the same for the warp; null: of another form.
+  struct Affine {
+    int64_t onRow = 0, onColumn = 0;
+    mlir::Value rest;
+    explicit operator bool() const { return rest != nullptr; }
   };
 
   void placeWarp();
-  Interval intervalOf(mlir::Value value);
+  Affine affineOf(mlir::Value value);
+  /// Left side minus right side of a comparison.
+  Affine difference(mlir::arith::CmpIOp compare);
   mlir::Value alwaysHolds(mlir::arith::CmpIOp compare);
+  /// The comparison for every element, as one value of the thread against
+  /// constants.
+  Spread compareAll(mlir::arith::CmpIPredicate predicate, const Affine &affine);
   /// Emits the body and gives the yielded values, one list per result.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> emitBody(bool inside);
   void emitOp(mlir::Operation &op, bool inside);
@@ -77,6 +84,7 @@ private:
   int64_t warpRows, warpColumns; ///< of the warp's rectangle, padded
   int64_t rows, columns;         ///< the thread's
   mlir::Value rowBase, columnBase, rowEnd, columnEnd; ///< i64
+  Spread insideColumns; ///< column < columnEnd
   llvm::DenseMap<mlir::Value, Spread> spreads;
   /// Comparisons that hold everywhere when the warp's rectangle is inside.
   llvm::DenseSet<mlir::Value> settled;

@@ -49,6 +49,19 @@ int64_t knownDivisor(Value value) {
   return 1;
 }
 
+bool isAlwaysInside(tile::MapOp map, unsigned axis) {
+  int64_t shape = map.getShape()[axis];
+  Value origin = map.getOrigin()[axis];
+  std::optional<int64_t> end = constantOf(map.getExtent()[axis]),
+                         begin = constantOf(origin);
+  if (!end)
+    return false;
+  // An origin is below its extent, so a multiple of the shape leaves room for
+  // a whole one.
+  return begin ? *begin + shape <= *end
+               : *end % shape == 0 && knownDivisor(origin) % shape == 0;
+}
+
 LaneAnalysis::LaneAnalysis(tile::MapOp map, int64_t width, unsigned laneAxis)
     : width(width), laneAxis(laneAxis) {
   Block &body = map.getBody().front();

@@ -72,11 +72,7 @@ OperandStaging::Bounds OperandStaging::bounds(ThreadBuilder &t) {
     int64_t shape = map.getShape()[axis];
     Value origin = map.getOrigin()[axis], extent = map.getExtent()[axis];
     *origins[which] = arguments.scalar(origin);
-    std::optional<int64_t> end = ThreadBuilder::constantOf(extent);
-    std::optional<int64_t> begin = ThreadBuilder::constantOf(origin);
-    bool tiles = end && *end % shape == 0 && knownDivisor(origin) % shape == 0;
-    *full[which] = (tiles || (end && begin && *begin + shape <= *end)) &&
-                   shape == paddedShape[axis];
+    *full[which] = isAlwaysInside(map, axis) && shape == paddedShape[axis];
     *sizes[which] =
         t.max(t.min(t.sub(arguments.scalar(extent), *origins[which]),
                     t.i64(shape)),
@@ -206,7 +202,10 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
 
 void OperandStaging::copyThroughRegisters(ThreadBuilder &t,
                                           const Bounds &bounds, Value stage) {
-  t.loop(grid.thread, t.i32(chunks), t.i32(grid.threads()), {},
+  // A rare path for reads: it must not cost the usual one registers.
+  Value first = source ? Value(kernel::OpaqueOp::create(t.b, t.loc, grid.thread))
+                       : grid.thread;
+  t.loop(first, t.i32(chunks), t.i32(grid.threads()), {},
          [&](Value index, ValueRange) -> SmallVector<Value> {
            Chunk chunk = chunkAt(t, bounds, index);
            Value whole = t.b.createOrFold<arith::CmpIOp>(

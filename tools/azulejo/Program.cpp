@@ -91,6 +91,8 @@ void CompileFlags::declare(Options &options) {
   options.flag("--deterministic", deterministic, "Bitwise equal runs");
   options.flag("--batch-invariant", batchInvariant,
                "A row does not depend on its batch");
+  options.text("--pin", pin,
+               "Schedules to use: Family{knob=value,...};... (docs/knobs.md)");
   cache.declare(options);
 }
 
@@ -100,6 +102,7 @@ CompileOptions CompileFlags::options(Console &console) const {
   options.strict = strict;
   options.deterministic = deterministic;
   options.batchInvariant = batchInvariant;
+  options.pin = pin;
   options.tune = std::chrono::duration<double>(0);
   return options;
 }

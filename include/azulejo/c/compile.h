@@ -80,6 +80,10 @@ typedef struct az_compile_options {
   az_pool *pool; /* the executable's default pool; NULL: a shared one */
   const az_device *device; /* loading a plan only: where it will run; NULL: on
                               the CPU, or the first GPU that its code fits */
+  /* Schedules to use, "Family{knob=value,...};...": every kernel of a named
+   * family runs under that schedule, with its default for knobs not named.
+   * NULL: none. An illegal combination is an error, not a reason to choose. */
+  const char *pin;
 } az_compile_options;
 /* Writes the defaults; pass sizeof(az_compile_options). */
 AZ_API void az_compile_options_init(az_compile_options *options, size_t size);
