@@ -73,6 +73,10 @@ private:
                   /*is_align_stack=*/false, LLVM::TailCallKind::None,
                   /*asm_dialect=*/{}, /*operand_attrs=*/{})
                   .getResult(0)};
+    if (isa<kernel::WarpBarrierOp>(op)) {
+      call("llvm.nvvm.bar.warp.sync", {i32(-1)});
+      return {};
+    }
     if (isa<kernel::BarrierOp>(op)) {
       call("llvm.nvvm.barrier.cta.sync.aligned.all", {i32(0)});
       return {};

@@ -24,9 +24,12 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     strides in elements, then the sizes, in the order in which a launch passes
     them. The grid is one-dimensional; `kernel.block_id` is the work item.
     `min_blocks` blocks shall fit a unit at a time, which bounds the registers.
+    The addresses and outer strides of `aligned_views` must be multiples of 16
+    bytes, or the kernel must not be launched.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads,
-                       OptionalAttr<I32Attr>:$min_blocks);
+                       OptionalAttr<I32Attr>:$min_blocks,
+                       OptionalAttr<DenseI64ArrayAttr>:$aligned_views);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `threads` `(` $block_threads `)` attr-dict-with-keyword $body
@@ -70,6 +73,17 @@ def Kernel_BarrierOp : Kernel_Op<"barrier",
   let description = [{
     Orders the shared-memory accesses of all threads before it against those
     after it. Control flow around it must be the same for the whole block.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_WarpBarrierOp : Kernel_Op<"warp_barrier",
+                                     [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Waits for every thread of the warp";
+  let description = [{
+    Orders the shared-memory accesses of the warp's threads. It also keeps the
+    assembler from moving loads of operands up across it, where their registers
+    would be held for long.
   }];
   let assemblyFormat = "attr-dict";
 }

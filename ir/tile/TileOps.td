@@ -23,11 +23,13 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol,
     polynomial over the graph's dimensions whose value it carries. The grid has
     one axis per entry of `gridExtents` (polynomial or constant) cut into
     `gridTiles`; the number of blocks is the product of the ceiling quotients.
+    With `assume_aligned` the backend may rely on 16-byte aligned addresses and
+    outer strides where it says so (kernel.func's `aligned_views`).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$symbols,
                        StrArrayAttr:$gridExtents,
                        DenseI64ArrayAttr:$gridTiles, StrAttr:$family,
-                       StrAttr:$schedule);
+                       StrAttr:$schedule, UnitAttr:$assume_aligned);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;

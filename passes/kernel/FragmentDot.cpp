@@ -26,7 +26,13 @@ public:
       : t(t), grid(grid), type(type), rhs(rhs), sum(accumulator) {}
 
   const StagedOperand *stagedLhs = nullptr;
-  Fragment *fragmentLhs = nullptr;
+  /// Packs a fragment as the left operand, all of it at once: packed it takes
+  /// half the registers.
+  void setLhs(Fragment &lhs, int64_t depth) {
+    for (int64_t k = 0; k < depth; k += kStep)
+      for (int64_t m = 0; m < sum.rowBlocks(); ++m)
+        packed.push_back(pack(lhs, m, k));
+  }
 
   /// Walks the contracted axis, and for each step the columns in pairs of
   /// blocks. Operands are asked for one pair (lhs: one step) before they are
@@ -64,13 +70,13 @@ private:
   }
 
   /// Accumulators of two neighbouring blocks, packed in pairs, are an operand.
-  Registers pack(int64_t rowBlock, int64_t k) {
+  Registers pack(Fragment &lhs, int64_t rowBlock, int64_t k) {
     Registers result;
     for (int64_t i = 0; i < 4; ++i) {
       int64_t columnBlock = k / kBlockColumns + i / 2;
       result[i] = kernel::PackOp::create(
-          t.b, t.loc, fragmentLhs->at(rowBlock, columnBlock, i % 2 * 2),
-          fragmentLhs->at(rowBlock, columnBlock, i % 2 * 2 + 1), type);
+          t.b, t.loc, lhs.at(rowBlock, columnBlock, i % 2 * 2),
+          lhs.at(rowBlock, columnBlock, i % 2 * 2 + 1), type);
     }
     return result;
   }
@@ -80,7 +86,7 @@ private:
     for (int64_t m = 0; m < sum.rowBlocks(); ++m)
       result.push_back(stagedLhs ? load("a", *stagedLhs, grid.warpM, sum.rows,
                                         m, k)
-                                 : pack(m, k));
+                                 : packed[k / kStep * sum.rowBlocks() + m]);
     return result;
   }
 
@@ -106,6 +112,7 @@ private:
   Type type;
   const StagedOperand &rhs;
   Fragment &sum;
+  SmallVector<Registers> packed;
 };
 
 /// Exact f32: a loop over the contracted axis, four elements (one chunk) at a
@@ -199,7 +206,8 @@ Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
                  Fragment &lhs, const StagedOperand &rhs, Fragment accumulator,
                  int64_t depth) {
   MatrixDot dot(t, grid, type, rhs, accumulator);
-  dot.fragmentLhs = &lhs;
+  dot.setLhs(lhs, depth);
+  kernel::WarpBarrierOp::create(t.b, t.loc);
   dot.run(depth);
   return accumulator;
 }

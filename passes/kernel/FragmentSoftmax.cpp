@@ -23,7 +23,8 @@ public:
     zero = constant(0);
   }
 
-  void run(Fragment &scores, SoftmaxState &state, int64_t r) {
+  /// The row's new reference, and the output brought to it.
+  void rescale(Fragment &scores, SoftmaxState &state, int64_t r) {
     Value greatest = scores.element(r, 0);
     for (int64_t c = 1; c < scores.threadColumns(); ++c)
       greatest = t.combine(greatest, scores.element(r, c), "max");
@@ -39,26 +40,31 @@ public:
     Value empty = arith::CmpFOp::create(
         t.b, t.loc, arith::CmpFPredicate::OEQ, after, minusInfinity);
     Value base = arith::SelectOp::create(t.b, t.loc, empty, zero, after);
-    Value negated = arith::NegFOp::create(t.b, t.loc, base);
-    Value shrink = exp2(arith::AddFOp::create(t.b, t.loc, before, negated));
+    negated.push_back(arith::NegFOp::create(t.b, t.loc, base));
+    shrink.push_back(
+        exp2(arith::AddFOp::create(t.b, t.loc, before, negated[r])));
+    state.reference.values[r] = after;
+    for (int64_t c = 0; c < state.output.threadColumns(); ++c) {
+      Value &element = state.output.element(r, c);
+      element = arith::MulFOp::create(t.b, t.loc, element, shrink[r]);
+    }
+  }
 
-    Value sum;
+  /// The row's weights and their sum.
+  void weigh(Fragment &scores, SoftmaxState &state, int64_t r) {
+    Value factor = constant(scores.scale), sum;
     for (int64_t c = 0; c < scores.threadColumns(); ++c) {
       Value &score = scores.element(r, c);
       Value exponent =
           scores.scale != 1
-              ? Value(math::FmaOp::create(t.b, t.loc, score, factor, negated))
-              : Value(arith::AddFOp::create(t.b, t.loc, score, negated));
+              ? Value(math::FmaOp::create(t.b, t.loc, score, factor,
+                                          negated[r]))
+              : Value(arith::AddFOp::create(t.b, t.loc, score, negated[r]));
       score = exp2(exponent);
       sum = sum ? Value(arith::AddFOp::create(t.b, t.loc, sum, score)) : score;
     }
     Value &total = state.sum.values[r];
-    total = math::FmaOp::create(t.b, t.loc, total, shrink, sum);
-    state.reference.values[r] = after;
-    for (int64_t c = 0; c < state.output.threadColumns(); ++c) {
-      Value &element = state.output.element(r, c);
-      element = arith::MulFOp::create(t.b, t.loc, element, shrink);
-    }
+    total = math::FmaOp::create(t.b, t.loc, total, shrink[r], sum);
   }
 
 private:
@@ -71,6 +77,7 @@ private:
 
   ThreadBuilder &t;
   Value minusInfinity, zero;
+  SmallVector<Value> negated, shrink; ///< per row
 };
 
 } // namespace
@@ -79,7 +86,9 @@ void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores,
                        SoftmaxState &state) {
   RowStep step(t);
   for (int64_t r = 0; r < scores.threadRows(); ++r)
-    step.run(scores, state, r);
+    step.rescale(scores, state, r);
+  for (int64_t r = 0; r < scores.threadRows(); ++r)
+    step.weigh(scores, state, r);
   scores.scale = 1;
 }
 

@@ -14,11 +14,15 @@
 #include "ir/kernel/Kernel.h"
 #include "passes/kernel/MapBody.h"
 
+#include <map>
+#include <set>
+
 namespace azulejo::gpu {
 
 class KernelArguments {
 public:
-  explicit KernelArguments(tile::KernelOp source) : source(source) {}
+  explicit KernelArguments(tile::KernelOp source)
+      : source(source), assumeAligned(source.getAssumeAligned()) {}
 
   /// Adds the arguments to `entry` and emits the program ids. The last axis of
   /// the grid varies fastest; with `rasterGroup` above 1 the last two axes are
@@ -33,10 +37,12 @@ public:
   /// Whether every access of `width` neighbouring lanes that the maps could
   /// make as one is aligned for it.
   mlir::Value areAligned(ThreadBuilder &t, llvm::ArrayRef<tile::MapOp> maps,
-                         int64_t width) const;
-  /// The same for one map whose lanes run along `laneAxis`.
+                         int64_t width);
+  /// The same for one map whose lanes run along `laneAxis`. Where the kernel
+  /// may assume it, the answer is yes, and its views are among assumedViews().
   mlir::Value isAligned(ThreadBuilder &t, tile::MapOp map, int64_t width,
-                        unsigned laneAxis) const;
+                        unsigned laneAxis);
+  const std::set<int64_t> &assumedViews() const { return assumed; }
 
   const ViewAccess &view(mlir::Value value) const {
     return views.find(value)->second;
@@ -58,6 +64,8 @@ private:
   mlir::LogicalResult bindGrid(ThreadBuilder &t, int64_t rasterGroup);
 
   tile::KernelOp source;
+  bool assumeAligned;
+  std::set<int64_t> assumed; ///< argument numbers
   llvm::DenseMap<mlir::Value, ViewAccess> views;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::SmallVector<mlir::Value> programIds;

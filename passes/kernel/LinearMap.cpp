@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
-LinearMap::LinearMap(ThreadBuilder &t, const KernelArguments &arguments,
+LinearMap::LinearMap(ThreadBuilder &t, KernelArguments &arguments,
                      const WarpGrid &grid, tile::MapOp map,
                      ArrayRef<RowArray> inputs)
     : t(t), arguments(arguments), grid(grid), map(map), inputs(inputs),

@@ -27,7 +27,7 @@ struct RowArray {
 
 class LinearMap {
 public:
-  LinearMap(ThreadBuilder &t, const KernelArguments &arguments,
+  LinearMap(ThreadBuilder &t, KernelArguments &arguments,
             const WarpGrid &grid, tile::MapOp map,
             llvm::ArrayRef<RowArray> inputs);
   /// Emits the map at the top level of the kernel, after a barrier that makes
@@ -51,7 +51,7 @@ private:
   mlir::Value wideIndex(mlir::Value x);
 
   ThreadBuilder &t;
-  const KernelArguments &arguments;
+  KernelArguments &arguments;
   const WarpGrid &grid;
   tile::MapOp map;
   llvm::ArrayRef<RowArray> inputs;

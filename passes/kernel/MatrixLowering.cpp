@@ -256,6 +256,10 @@ LogicalResult MatrixLowering::emitDot(ThreadBuilder &t, tile::DotOp dot) {
   int64_t depth = padded(shapeOf(dot.getLhs())[1]);
   StagedOperand right = staged(rhs, dot.getTransposeRhs() ? 1 : 0);
   if (lhs.kind == TileValue::Staged) {
+    // An operand from outside the loop: its addresses would be prepared there
+    // and hold registers that the loop needs.
+    if (ThreadBuilder::constantOf(lhs.stage) && dot->getParentOp() != source)
+      lhs.stage = kernel::OpaqueOp::create(t.b, t.loc, t.i32(0));
     result.fragment = gpu::emitDot(t, grid, type, staged(lhs, 1), right,
                                    std::move(result.fragment), depth);
   } else if (!type.isF32()) {
@@ -458,7 +462,8 @@ LogicalResult MatrixLowering::run(OpBuilder &b) {
   b.setInsertionPoint(source);
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(), static_cast<int32_t>(32 * warpsM * warpsN),
-      b.getI32IntegerAttr(static_cast<int32_t>(minBlocks)));
+      b.getI32IntegerAttr(static_cast<int32_t>(minBlocks)),
+      /*aligned_views=*/DenseI64ArrayAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);
@@ -466,7 +471,12 @@ LogicalResult MatrixLowering::run(OpBuilder &b) {
   grid = WarpGrid::create(t, thread, warpsM, warpsN);
   if (failed(arguments.bind(t, entry, rasterGroup)))
     return failure();
-  return emitBlock(t, source.getBody().front());
+  if (failed(emitBlock(t, source.getBody().front())))
+    return failure();
+  if (!arguments.assumedViews().empty())
+    function.setAlignedViews(SmallVector<int64_t>(
+        arguments.assumedViews().begin(), arguments.assumedViews().end()));
+  return success();
 }
 
 } // namespace azulejo::gpu

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/OperandStaging.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -38,7 +39,7 @@ static unsigned chooseLaneAxis(tile::MapOp map) {
 }
 
 OperandStaging::OperandStaging(ThreadBuilder &t,
-                               const KernelArguments &arguments,
+                               KernelArguments &arguments,
                                const WarpGrid &grid, tile::MapOp map,
                                Type element, int64_t stages)
     : arguments(arguments), grid(grid), map(map), element(element),
@@ -126,6 +127,9 @@ void OperandStaging::issue(ThreadBuilder &t, Value stage) {
   Bounds limits = bounds(t);
   if (!source)
     return copyThroughRegisters(t, limits, stage);
+  APInt always;
+  if (matchPattern(aligned, m_ConstantInt(&always)) && always.isOne())
+    return copyAsync(t, limits, stage);
   t.choose(
       aligned, [&] { copyAsync(t, limits, stage); },
       [&] { copyThroughRegisters(t, limits, stage); });

@@ -30,7 +30,7 @@ public:
   /// `element` is the type of the product's operands. Emits the allocation and
   /// what all copies share at `t`'s position, which is at the top of the
   /// kernel.
-  OperandStaging(ThreadBuilder &t, const KernelArguments &arguments,
+  OperandStaging(ThreadBuilder &t, KernelArguments &arguments,
                  const WarpGrid &grid, tile::MapOp map, mlir::Type element,
                  int64_t stages);
 
@@ -72,7 +72,7 @@ private:
   void storeWhole(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
   void storeSingly(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
 
-  const KernelArguments &arguments;
+  KernelArguments &arguments;
   const WarpGrid &grid;
   tile::MapOp map;
   mlir::Type element;

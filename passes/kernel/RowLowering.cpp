@@ -332,7 +332,8 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   b.setInsertionPoint(source);
   function = kernel::FuncOp::create(b, loc, source.getSymName(),
                                     static_cast<int32_t>(threads),
-                                    /*min_blocks=*/IntegerAttr());
+                                    /*min_blocks=*/IntegerAttr(),
+                                    /*aligned_views=*/DenseI64ArrayAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);

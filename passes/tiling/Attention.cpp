@@ -425,6 +425,12 @@ public:
     return defaultAttention(factsOf(region), target);
   }
 
+  schedule::Schedule
+  generalSchedule(graphir::FusedOp region,
+                  const target::TargetDesc &target) const override {
+    return generalAttention(factsOf(region), target);
+  }
+
   Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,
                                const schedule::Schedule &schedule,
                                const target::TargetDesc &) const override {

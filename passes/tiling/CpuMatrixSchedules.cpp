@@ -72,6 +72,12 @@ Schedule defaultProduct(const ProductFacts &facts,
   return best;
 }
 
+Schedule generalProduct(const ProductFacts &facts,
+                        const target::TargetDesc &target) {
+  return target.kind == target::Kind::Gpu ? gpuGeneralProduct(facts, target)
+                                          : defaultProduct(facts, target);
+}
+
 KnobSpace attentionSpace(const AttentionFacts &facts,
                          const target::TargetDesc &target) {
   if (target.kind == target::Kind::Gpu)
@@ -122,6 +128,12 @@ Schedule defaultAttention(const AttentionFacts &facts,
     best.knobs["registerN"] = 1;
   }
   return best;
+}
+
+Schedule generalAttention(const AttentionFacts &facts,
+                          const target::TargetDesc &target) {
+  return target.kind == target::Kind::Gpu ? gpuGeneralAttention(facts, target)
+                                          : defaultAttention(facts, target);
 }
 
 } // namespace azulejo::tiling

@@ -173,6 +173,32 @@ static Footprint attentionFootprint(const Schedule &s,
   return print;
 }
 
+/// The best of a space of which a thread needs at most half the registers.
+template <typename Print>
+static Schedule roomiest(KnobSpace space, Print print) {
+  auto illegal = space.illegal;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    if (print(s).registers > kMostRegisters / 2)
+      return "it leaves no room";
+    return illegal(s);
+  };
+  return firstOf(space);
+}
+
+Schedule gpuGeneralProduct(const ProductFacts &facts,
+                           const target::TargetDesc &target) {
+  return roomiest(gpuProductSpace(facts, target), [=](const Schedule &s) {
+    return productFootprint(s, facts.elementBytes);
+  });
+}
+
+Schedule gpuGeneralAttention(const AttentionFacts &facts,
+                             const target::TargetDesc &target) {
+  return roomiest(gpuAttentionSpace(facts, target), [=](const Schedule &s) {
+    return attentionFootprint(s, facts);
+  });
+}
+
 KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                             const target::TargetDesc &target) {
   KnobSpace space{"Attention", {}, {}, {}};

@@ -18,7 +18,7 @@ KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
   kernel = tile::KernelOp::create(
       b, loc, name, b.getStrArrayAttr({}), b.getStrArrayAttr({}),
       b.getDenseI64ArrayAttr({}), b.getStringAttr(schedule.family),
-      b.getStringAttr(schedule.str()));
+      b.getStringAttr(schedule.str()), /*assume_aligned=*/false);
   Block &block = kernel.getBody().emplaceBlock();
   auto addView = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);

@@ -226,6 +226,12 @@ public:
     return defaultProduct(factsOf(region), target);
   }
 
+  schedule::Schedule
+  generalSchedule(graphir::FusedOp region,
+                  const target::TargetDesc &target) const override {
+    return generalProduct(factsOf(region), target);
+  }
+
   Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,
                                const schedule::Schedule &schedule,
                                const target::TargetDesc &) const override {

@@ -31,9 +31,13 @@ schedule::KnobSpace productSpace(const ProductFacts &facts,
                                  const target::TargetDesc &target);
 schedule::Schedule defaultProduct(const ProductFacts &facts,
                                   const target::TargetDesc &target);
+schedule::Schedule generalProduct(const ProductFacts &facts,
+                                  const target::TargetDesc &target);
 schedule::KnobSpace attentionSpace(const AttentionFacts &facts,
                                    const target::TargetDesc &target);
 schedule::Schedule defaultAttention(const AttentionFacts &facts,
+                                    const target::TargetDesc &target);
+schedule::Schedule generalAttention(const AttentionFacts &facts,
                                     const target::TargetDesc &target);
 
 // GpuMatrixSchedules.cpp; reached through the functions above.
@@ -41,8 +45,13 @@ schedule::KnobSpace gpuProductSpace(const ProductFacts &facts,
                                     const target::TargetDesc &target);
 schedule::KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                                       const target::TargetDesc &target);
-/// The most promising schedule of a space, which is never empty.
+/// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);
+/// Among those that leave a thread half of its registers.
+schedule::Schedule gpuGeneralProduct(const ProductFacts &facts,
+                                     const target::TargetDesc &target);
+schedule::Schedule gpuGeneralAttention(const AttentionFacts &facts,
+                                       const target::TargetDesc &target);
 
 } // namespace azulejo::tiling
 

@@ -35,7 +35,7 @@ public:
                   const target::TargetDesc &target) const = 0;
 
   /// The schedule of the form that assumes no alignment (ADR 16), which runs
-  /// beside a form of any schedule.
+  /// beside a form of any schedule: with room for what that costs.
   virtual schedule::Schedule
   generalSchedule(graphir::FusedOp region,
                   const target::TargetDesc &target) const {
