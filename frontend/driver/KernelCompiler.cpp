@@ -119,8 +119,6 @@ static Status compileForGpu(Session &session, ModuleOp module,
                             const target::TargetDesc &target, KernelCode &code,
                             KernelText *listing) {
   std::string where = "kernel " + code.family;
-  if (getenv("AZ_ALIGNED"))
-    module.walk([](tile::KernelOp k) { k.setAssumeAligned(true); });
   if (failed(gpu::lowerTileToKernel(module)))
     return session.error(ErrorCode::Unsupported, where,
                          "the tile program does not lower to a GPU");

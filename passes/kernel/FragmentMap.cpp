@@ -273,7 +273,10 @@ SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
   return results;
 }
 
-/// Finds results of the form [select(..., ] constant * x [, -inf)].
+/// Finds results of the form [select(..., ] constant * x [, -inf)], with x an
+/// element of an input. Not a computed x: the product is not rounded where the
+/// factor is kept apart, and an x next to the largest number (a bias that masks)
+/// would be off by much more than the others' distance to it.
 void FragmentMap::findScales() {
   auto isMinusInfinity = [](Value value) {
     FloatAttr constant;
@@ -295,7 +298,7 @@ void FragmentMap::findScales() {
     auto product = value.getDefiningOp<arith::MulFOp>();
     FloatAttr factor;
     if (!product || !product->hasOneUse() ||
-        product->getBlock() != &map.getBody().front() ||
+        !isa<BlockArgument>(product.getLhs()) ||
         !matchPattern(product.getRhs(), m_Constant(&factor)))
       continue;
     double constant = factor.getValueAsDouble();

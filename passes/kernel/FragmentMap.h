@@ -10,7 +10,7 @@
 // the body without them runs. Blocks far from a causal diagonal or a window's
 // edge take that path.
 //
-// A result that is a positive constant times something (with -inf where it is
+// A result that is a positive constant times an input (with -inf where it is
 // masked) keeps the constant apart, as Fragment::scale, for consumers that can
 // use it in a fused multiply-add.
 //

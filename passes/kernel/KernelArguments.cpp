@@ -75,6 +75,27 @@ LogicalResult KernelArguments::bindGrid(ThreadBuilder &t, int64_t rasterGroup) {
   return success();
 }
 
+LogicalResult KernelArguments::emitRead(ThreadBuilder &t, tile::ReadOp read) {
+  const ViewAccess &access = view(read.getView());
+  Value offset = t.i64(0), predicate;
+  for (auto [index, stride] : llvm::zip(read.getIndices(), access.strides)) {
+    if (!scalars.count(index))
+      return read.emitOpError("has an index that is no scalar of the block");
+    offset = t.add(offset, t.mul(scalar(index), stride));
+  }
+  if (read.getPredicate()) {
+    if (!scalars.count(read.getPredicate()))
+      return read.emitOpError("has a predicate that is no scalar of the block");
+    predicate = scalar(read.getPredicate());
+  }
+  scalars[read] =
+      kernel::LoadOp::create(t.b, t.loc, TypeRange{read.getType()}, access.base,
+                             offset, predicate, access.storage,
+                             kernel::storageBytes(access.storage))
+          ->getResult(0);
+  return success();
+}
+
 LogicalResult KernelArguments::emitScalar(ThreadBuilder &t, Operation &op) {
   if (auto id = dyn_cast<tile::ProgramIdOp>(op)) {
     if (id.getAxis() >= programIds.size())
@@ -84,6 +105,8 @@ LogicalResult KernelArguments::emitScalar(ThreadBuilder &t, Operation &op) {
   }
   if (op.getNumResults() != 1)
     return op.emitOpError("is no scalar op");
+  if (auto read = dyn_cast<tile::ReadOp>(op))
+    return emitRead(t, read);
   SmallVector<Value> operands;
   for (Value operand : op.getOperands()) {
     auto it = scalars.find(operand);

@@ -61,6 +61,7 @@ private:
   void collectWide(tile::MapOp map, const LaneAnalysis &lanes,
                    WideViews &views) const;
   mlir::Value emitAligned(ThreadBuilder &t, const WideViews &views) const;
+  mlir::LogicalResult emitRead(ThreadBuilder &t, tile::ReadOp read);
   mlir::LogicalResult bindGrid(ThreadBuilder &t, int64_t rasterGroup);
 
   tile::KernelOp source;

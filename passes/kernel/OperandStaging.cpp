@@ -11,6 +11,9 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
+/// Copies of one thread that are written out one after the other.
+static constexpr int64_t kWrittenOut = 16;
+
 /// The read that the body is, if it is nothing else: index arithmetic and one
 /// unconditional read of `element`, which is what the map yields.
 static tile::ReadOp soleRead(tile::MapOp map, Type element) {
@@ -179,15 +182,32 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
     Chunk chunk = chunkAt(t, bounds, grid.thread);
     Value offset = sourceOffset(t, chunk);
     Value advance = t.mul(stride, t.i64(rowStep));
-    Value row =
-        arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), chunk.row);
-    for (int64_t first = 0; first < chunks; first += threads) {
-      int64_t down = first / chunksPerRow;
-      if (down && !bounds.rowsFull)
-        chunk.count = existing(t, bounds, t.add(row, t.i64(down)), chunk.column);
-      copyChunk(t, chunk, offset, stage, down);
-      offset = t.add(offset, advance);
+    auto copySome = [&](Value offset, int64_t count) {
+      Value row =
+          arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), chunk.row);
+      for (int64_t i = 0; i < count; ++i) {
+        int64_t down = i * rowStep;
+        if (!bounds.rowsFull)
+          chunk.count =
+              existing(t, bounds, t.add(row, t.i64(down)), chunk.column);
+        copyChunk(t, chunk, offset, stage, down);
+        offset = t.add(offset, advance);
+      }
+      return offset;
+    };
+    int64_t perThread = chunks / threads;
+    if (perThread <= kWrittenOut) {
+      copySome(offset, perThread);
+      return;
     }
+    // Many chunks for few threads: written out they would hold as many
+    // addresses.
+    Value firstRow = chunk.row;
+    t.loop(t.i32(0), t.i32(perThread), t.i32(1), {offset},
+           [&](Value i, ValueRange carried) -> SmallVector<Value> {
+             chunk.row = t.add(firstRow, t.mul(i, t.i32(rowStep)));
+             return {copySome(carried[0], 1)};
+           });
     return;
   }
   for (int64_t first = 0; first < chunks; first += threads) {

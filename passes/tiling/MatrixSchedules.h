@@ -47,7 +47,7 @@ schedule::KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                                       const target::TargetDesc &target);
 /// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);
-/// Among those that leave a thread half of its registers.
+/// Among those that leave a thread a quarter of its registers.
 schedule::Schedule gpuGeneralProduct(const ProductFacts &facts,
                                      const target::TargetDesc &target);
 schedule::Schedule gpuGeneralAttention(const AttentionFacts &facts,
