@@ -137,9 +137,9 @@ private:
       return SmallVector<Value>{shared.address(op)};
     if (auto load = dyn_cast<kernel::SharedLoadOp>(op)) {
       Type type = load->getResultTypes()[0];
-      return loadShared(shared.element(loc, load->getOperand(0), type,
-                                       load.getIndex()),
-                        type, load->getNumResults());
+      return loadShared(
+          shared.element(loc, load->getOperand(0), type, load.getIndex()), type,
+          load->getNumResults());
     }
     if (auto store = dyn_cast<kernel::SharedStoreOp>(op)) {
       SmallVector<Value> values(store.getValues());
@@ -179,9 +179,8 @@ private:
     Value tile = copy->getOperand(3);
     Value to = shared.element(loc, tile, copy.getStage(), copy.getRow(),
                               copy.getColumn(), copy.getRowOffset());
-    Value from = globalAddress(copy.getBase(),
-                               shared.typeOf(tile).getElementType(),
-                               copy.getOffset());
+    Value from = globalAddress(
+        copy.getBase(), shared.typeOf(tile).getElementType(), copy.getOffset());
     APInt valid;
     if (matchPattern(copy.getValid(), m_ConstantInt(&valid)) && valid == 16)
       call("llvm.nvvm.cp.async.cg.shared.global.16", {to, from});
@@ -206,14 +205,13 @@ private:
     // Operand a wants its quarters in column-major order, operand b in
     // row-major order; a transposed block exchanges the two.
     bool rowsFirst = (load.getRole() == "a") != load.getTransposed();
-    Value address = shared.matrixRow(
-        loc, load->getOperand(0), load.getStage(), load.getRow(),
-        load.getColumn(), load.getRowOffset(), load.getColumnOffset(), lane(),
-        rowsFirst);
-    StringRef name =
-        load.getTransposed()
-            ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
-            : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16";
+    Value address =
+        shared.matrixRow(loc, load->getOperand(0), load.getStage(),
+                         load.getRow(), load.getColumn(), load.getRowOffset(),
+                         load.getColumnOffset(), lane(), rowsFirst);
+    StringRef name = load.getTransposed()
+                         ? "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.trans.b16"
+                         : "llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16";
     return results(intrinsic(name, fourOf(b.getI32Type()), {address}), 4);
   }
 

@@ -178,8 +178,7 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
     return internal("the kernel did not translate to LLVM IR");
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
-  markEntry(*llvmModule->getFunction(code.entry), code.blockThreads,
-            minBlocks);
+  markEntry(*llvmModule->getFunction(code.entry), code.blockThreads, minBlocks);
   optimise(*llvmModule, **machine);
   if (listing) {
     llvm::raw_string_ostream stream(*listing);

@@ -21,7 +21,7 @@ struct PtxCode {
   std::string text;
   std::string entry; ///< the kernel's name in the text
   int64_t blockThreads = 0;
-  int64_t sharedBytes = 0; ///< of one block, in all
+  int64_t sharedBytes = 0;        ///< of one block, in all
   int64_t dynamicSharedBytes = 0; ///< of these, what a launch must ask for
 };
 

@@ -73,16 +73,15 @@ Value SharedMemory::address(Operation *op) {
   unplanned = std::max(unplanned, offset + bytes);
   Value base = LLVM::AddressOfOp::create(b, loc, global);
   // One value per allocation, also at offset 0: it is the key of `tiles`.
-  Value result = LLVM::GEPOp::create(
-      b, loc, base.getType(), b.getI8Type(), base,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  Value result =
+      LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
   if (tileType)
     tiles[result] = tileType;
   return result;
 }
 
-Value SharedMemory::element(Location loc, Value array, Type type,
-                            Value index) {
+Value SharedMemory::element(Location loc, Value array, Type type, Value index) {
   return LLVM::GEPOp::create(b, loc, array.getType(), type, array,
                              ArrayRef<LLVM::GEPArg>{index});
 }

@@ -5,7 +5,8 @@
 //
 // Element (row, column) of a stage of a shared tile lies at
 //
-//   slab * rows * R + row * R + (chunk ^ (row / (128 / R)) % chunks) * 16 + rest
+//   slab * rows * R + row * R + (chunk ^ (row / (128 / R)) % chunks) * 16 +
+//   rest
 //
 // with R the bytes of a slab row and slab, chunk, rest the column in units of
 // slabs, of 16 bytes within the slab, and of bytes within the chunk
@@ -47,10 +48,9 @@ public:
   /// Where this lane points for a 16 x 16 block at (row + rowOffset, column +
   /// columnOffset): eight lanes to each quarter. `rowsFirst`: quarters 0 and 1
   /// lie below each other, else side by side.
-  mlir::Value matrixRow(mlir::Location loc, mlir::Value tile,
-                        mlir::Value stage, mlir::Value row, mlir::Value column,
-                        int64_t rowOffset, int64_t columnOffset,
-                        mlir::Value lane, bool rowsFirst);
+  mlir::Value matrixRow(mlir::Location loc, mlir::Value tile, mlir::Value stage,
+                        mlir::Value row, mlir::Value column, int64_t rowOffset,
+                        int64_t columnOffset, mlir::Value lane, bool rowsFirst);
 
   kernel::SharedTileType typeOf(mlir::Value tile) const {
     return tiles.find(tile)->second;

@@ -94,8 +94,44 @@ compileRegions(const std::vector<std::string> &texts,
   return codes;
 }
 
+/// How many schedules are tried where the default has flaws.
+static constexpr size_t kReplacements = 6;
+
+/// Assembles one region's code. A default schedule is a guess about registers;
+/// where the assembler disagrees, the next best are tried, and if all have
+/// flaws the first is kept: a graph that can run shall run.
+static Status assembleRegion(KernelCode &code, const std::string &text,
+                             const target::TargetDesc &target,
+                             const codegen::Assembler &assembler,
+                             const api::CompileRequest &request) {
+  KernelCode flawed = code;
+  Status status = assembleKernel(code, target, assembler);
+  if (status || status.error().rule != kFlawRule || !request.pin.empty())
+    return status;
+  Result<RegionSchedules> known = schedulesOf(text, target);
+  if (!known)
+    return known.error();
+  for (const schedule::Schedule &other :
+       known->space.enumerate(kReplacements)) {
+    if (other == flawed.schedule)
+      continue;
+    Result<KernelCode> next = compileKernel(text, other, target);
+    if (!next)
+      return next.error();
+    if (assembleKernel(*next, target, assembler)) {
+      request.log(2, status.error().message + "; " + other.str() + " instead");
+      code = *std::move(next);
+      return {};
+    }
+  }
+  request.log(1, status.error().message + "; no other schedule does better");
+  code = std::move(flawed);
+  return assembleKernel(code, target, assembler, Flaws::Accept);
+}
+
 /// Without an assembler the images stay PTX, which a driver can load, too.
 static Status assembleAll(std::vector<KernelCode> &codes,
+                          const std::vector<std::string> &texts,
                           const target::TargetDesc &target,
                           const api::CompileRequest &request) {
   Result<codegen::Assembler> assembler = codegen::findAssembler(
@@ -106,8 +142,10 @@ static Status assembleAll(std::vector<KernelCode> &codes,
                      (assembler->path.empty() ? "" : ", " + assembler->path) +
                      (assembler->note.empty() ? "" : " (" + assembler->note) +
                      (assembler->note.empty() ? "" : ")"));
-  for (KernelCode &code : codes)
-    if (Status status = assembleKernel(code, target, *assembler); !status)
+  for (size_t i = 0; i < codes.size(); ++i)
+    if (Status status =
+            assembleRegion(codes[i], texts[i], target, *assembler, request);
+        !status)
       return status;
   return {};
 }
@@ -129,7 +167,8 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
   if (!codes)
     return codes.error();
   if (target.kind == target::Kind::Gpu)
-    if (Status status = assembleAll(*codes, target, request); !status)
+    if (Status status = assembleAll(*codes, regions.texts, target, request);
+        !status)
       return status.error();
   Result<plan::Plan> plan = buildPlan(*fused, graph, regions, *codes, target);
   if (!plan)

@@ -146,9 +146,11 @@ static Status compileForGpu(Session &session, ModuleOp module,
 }
 
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
-                      const codegen::Assembler &assembler) {
+                      const codegen::Assembler &assembler, Flaws flaws) {
   for (KernelCode &general : code.general)
-    if (Status status = assembleKernel(general, target, assembler); !status) {
+    if (Status status =
+            assembleKernel(general, target, assembler, Flaws::Accept);
+        !status) {
       Error error = status.error();
       error.where += ", the form without alignment";
       return error;
@@ -165,7 +167,8 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
                                  assembler, options);
   if (!cubin)
     return cubin.error();
-  if (std::string flaw = cubin->report.flaw(); !flaw.empty())
+  if (std::string flaw = cubin->report.flaw();
+      !flaw.empty() && flaws == Flaws::Refuse)
     return makeError(ErrorCode::ResourceLimit, "kernel " + code.family,
                      flaw + ", on " + target.name + " under " +
                          code.schedule.str(),
@@ -218,7 +221,7 @@ static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
   if (!kernel)
     return kernel.error();
   if (assumeAligned)
-    (*kernel)->setAttr("assume_aligned", b.getUnitAttr());
+    kernel->setAssumeAligned(true);
   if (failed(verify(*module)))
     return session.error(ErrorCode::Internal, "kernel " + schedule.family,
                          "the tile program does not verify");
@@ -259,10 +262,6 @@ Result<KernelCode> compileKernel(std::string_view text,
     return session.error(ErrorCode::InvalidArgument, where,
                          "no family has this name");
   bool gpu = target.kind == target::Kind::Gpu;
-  if (gpu)
-    if (std::optional<std::string> reason = gpu::refusesFamily(schedule.family))
-      return makeError(ErrorCode::Unsupported, "device '" + target.name + "'",
-                       *reason, "compile.target", "compile for cpu");
   if (listing)
     listing->region = printed(region);
   if (failed(graphpasses::decomposeNormalise(region.getBody().front())))

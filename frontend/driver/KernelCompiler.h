@@ -78,12 +78,19 @@ Result<KernelCode> compileKernel(std::string_view regionText,
 /// Rule of the error for code that is not worth running.
 inline constexpr char kFlawRule[] = "assembler.flaw";
 
+/// What happens to code with a flaw (AssemblyReport::flaw), however many
+/// registers it may use.
+enum class Flaws {
+  Refuse, ///< ResourceLimit by kFlawRule: the schedule does not fit the target
+  Accept, ///< right and slow beats nothing
+};
+
 /// Turns a PTX image, and that of the general form, into cubins for the target;
-/// leaves them where the driver is the assembler. Code with a flaw
-/// (AssemblyReport::flaw), however many registers it may use, is a
-/// ResourceLimit error by kFlawRule: the schedule does not fit the target.
+/// leaves them where the driver is the assembler. The general form is accepted
+/// with flaws.
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
-                      const codegen::Assembler &assembler);
+                      const codegen::Assembler &assembler,
+                      Flaws flaws = Flaws::Refuse);
 
 } // namespace azulejo::driver
 

@@ -15,7 +15,8 @@ static Result<Pins> parsePins(std::string_view text) {
   Pins pins;
   while (!text.empty()) {
     size_t end = std::min(text.find(';'), text.size());
-    Result<schedule::Schedule> pin = schedule::Schedule::parse(text.substr(0, end));
+    Result<schedule::Schedule> pin =
+        schedule::Schedule::parse(text.substr(0, end));
     if (!pin)
       return pin.error();
     if (!pins.emplace(pin->family, *pin).second)

@@ -73,8 +73,8 @@ LogicalResult FuncOp::verify() {
 
 /// Where an allocation ends if it begins at `offset` or, without a plan, behind
 /// what came before.
-static int64_t endOf(int64_t bytes, std::optional<int64_t> offset,
-                     int64_t size, int64_t alignment) {
+static int64_t endOf(int64_t bytes, std::optional<int64_t> offset, int64_t size,
+                     int64_t alignment) {
   return offset ? std::max(bytes, *offset + size)
                 : static_cast<int64_t>(llvm::alignTo(bytes, alignment)) + size;
 }

@@ -28,8 +28,8 @@ WarpGrid WarpGrid::create(ThreadBuilder &t, Value thread, int64_t warpsM,
 void Fragment::applyScale(ThreadBuilder &t) {
   if (scale == 1)
     return;
-  Value factor = arith::ConstantOp::create(t.b, t.loc,
-                                           t.b.getF32FloatAttr(scale));
+  Value factor =
+      arith::ConstantOp::create(t.b, t.loc, t.b.getF32FloatAttr(scale));
   for (Value &element : elements)
     element = arith::MulFOp::create(t.b, t.loc, element, factor);
   scale = 1;

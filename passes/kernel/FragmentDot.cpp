@@ -36,7 +36,8 @@ public:
 
   /// Walks the contracted axis, and for each step the columns in pairs of
   /// blocks. Operands are asked for one pair (lhs: one step) before they are
-  /// needed: far enough to hide the wait, near enough not to fill the registers.
+  /// needed: far enough to hide the wait, near enough not to fill the
+  /// registers.
   void run(int64_t depth) {
     int64_t pairs = sum.columns / kBlockRows;
     SmallVector<Registers> a = loadLhs(0), nextA;
@@ -84,9 +85,9 @@ private:
   SmallVector<Registers> loadLhs(int64_t k) {
     SmallVector<Registers> result;
     for (int64_t m = 0; m < sum.rowBlocks(); ++m)
-      result.push_back(stagedLhs ? load("a", *stagedLhs, grid.warpM, sum.rows,
-                                        m, k)
-                                 : packed[k / kStep * sum.rowBlocks() + m]);
+      result.push_back(stagedLhs
+                           ? load("a", *stagedLhs, grid.warpM, sum.rows, m, k)
+                           : packed[k / kStep * sum.rowBlocks() + m]);
     return result;
   }
 
@@ -124,13 +125,13 @@ public:
       : t(t), grid(grid), lhs(lhs), rhs(rhs) {}
 
   Fragment run(Fragment sum, int64_t depth) {
-    SmallVector<Value> result = t.loop(
-        t.i32(0), t.i32(depth), t.i32(kChunk), sum.elements,
-        [&](Value k, ValueRange carried) {
-          sum.elements.assign(carried.begin(), carried.end());
-          step(sum, k);
-          return sum.elements;
-        });
+    SmallVector<Value> result =
+        t.loop(t.i32(0), t.i32(depth), t.i32(kChunk), sum.elements,
+               [&](Value k, ValueRange carried) {
+                 sum.elements.assign(carried.begin(), carried.end());
+                 step(sum, k);
+                 return sum.elements;
+               });
     sum.elements = result;
     return sum;
   }

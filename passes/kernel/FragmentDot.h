@@ -19,9 +19,9 @@ namespace azulejo::gpu {
 
 /// A staged operand as a product sees it.
 struct StagedOperand {
-  mlir::Value tile;        ///< a kernel.shared_tile
-  mlir::Value stage;       ///< i32
-  bool contractedIsRow;    ///< the tile's rows are the contracted axis
+  mlir::Value tile;     ///< a kernel.shared_tile
+  mlir::Value stage;    ///< i32
+  bool contractedIsRow; ///< the tile's rows are the contracted axis
 };
 
 /// accumulator + lhs x rhs, over `depth` contracted elements (a multiple of

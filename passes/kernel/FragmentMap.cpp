@@ -19,9 +19,9 @@ FragmentMap::FragmentMap(ThreadBuilder &t, const KernelArguments &arguments,
                          ArrayRef<FragmentInput> inputs)
     : t(t), arguments(arguments), grid(grid), map(map), inputs(inputs) {
   warpRows = map.getShape()[0] / grid.warpsM;
-  warpColumns = static_cast<int64_t>(
-                    llvm::alignTo(map.getShape()[1], kBlockRows)) /
-                grid.warpsN;
+  warpColumns =
+      static_cast<int64_t>(llvm::alignTo(map.getShape()[1], kBlockRows)) /
+      grid.warpsN;
   rows = warpRows / 8;
   columns = warpColumns / 4;
 }
@@ -128,8 +128,8 @@ FragmentMap::Spread FragmentMap::compareAll(arith::CmpIPredicate predicate,
     return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), x);
   };
   Value first = affine.rest;
-  first = t.add(first, t.mul(t.add(rowBase, wide(grid.group)),
-                             t.i64(affine.onRow)));
+  first = t.add(first,
+                t.mul(t.add(rowBase, wide(grid.group)), t.i64(affine.onRow)));
   first = t.add(first, t.mul(t.add(columnBase, wide(grid.column)),
                              t.i64(affine.onColumn)));
   // The constants are small, so 32 bits are enough once it is clamped.
@@ -141,9 +141,8 @@ FragmentMap::Spread FragmentMap::compareAll(arith::CmpIPredicate predicate,
   std::map<int64_t, Value> known;
   for (int64_t r = 0; r < (affine.onRow ? rows : 1); ++r)
     for (int64_t c = 0; c < (affine.onColumn ? columns : 1); ++c) {
-      int64_t constant =
-          affine.onRow * (r / 2 * kBlockRows + r % 2 * 8) +
-          affine.onColumn * (c / 2 * kBlockColumns + c % 2);
+      int64_t constant = affine.onRow * (r / 2 * kBlockRows + r % 2 * 8) +
+                         affine.onColumn * (c / 2 * kBlockColumns + c % 2);
       Value &slot = known[constant];
       if (!slot)
         slot = arith::CmpIOp::create(t.b, t.loc, predicate, first,
@@ -256,7 +255,8 @@ SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
                                        map.getPads().getAsRange<FloatAttr>())) {
     SmallVector<Value> &values = results.emplace_back();
     Value outside = arith::ConstantOp::create(
-        t.b, t.loc, t.b.getFloatAttr(yielded.getType(), pad.getValueAsDouble()));
+        t.b, t.loc,
+        t.b.getFloatAttr(yielded.getType(), pad.getValueAsDouble()));
     // In the order of Fragment::elements.
     for (int64_t i = 0; i < rows * columns; ++i) {
       int64_t block = i / 4, blocks = columns / 2;
@@ -265,8 +265,8 @@ SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
       Value value = at(yielded, r, c);
       // Rows outside the extent hold anything: nothing folds across rows.
       if (!inside)
-        value = arith::SelectOp::create(
-            t.b, t.loc, insideColumns.values[c], value, outside);
+        value = arith::SelectOp::create(t.b, t.loc, insideColumns.values[c],
+                                        value, outside);
       values.push_back(value);
     }
   }
@@ -275,8 +275,8 @@ SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
 
 /// Finds results of the form [select(..., ] constant * x [, -inf)], with x an
 /// element of an input. Not a computed x: the product is not rounded where the
-/// factor is kept apart, and an x next to the largest number (a bias that masks)
-/// would be off by much more than the others' distance to it.
+/// factor is kept apart, and an x next to the largest number (a bias that
+/// masks) would be off by much more than the others' distance to it.
 void FragmentMap::findScales() {
   auto isMinusInfinity = [](Value value) {
     FloatAttr constant;

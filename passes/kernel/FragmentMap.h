@@ -6,9 +6,9 @@
 //
 // Conditions that hold for a whole warp's rectangle cost nothing: a comparison
 // of affine functions of row and column has its extremes in the rectangle's
-// corners, and when no comparison can fail and no element lies outside the extent, a version of
-// the body without them runs. Blocks far from a causal diagonal or a window's
-// edge take that path.
+// corners, and when no comparison can fail and no element lies outside the
+// extent, a version of the body without them runs. Blocks far from a causal
+// diagonal or a window's edge take that path.
 //
 // A result that is a positive constant times an input (with -inf where it is
 // masked) keeps the constant apart, as Fragment::scale, for consumers that can
@@ -84,7 +84,7 @@ private:
   int64_t warpRows, warpColumns; ///< of the warp's rectangle, padded
   int64_t rows, columns;         ///< the thread's
   mlir::Value rowBase, columnBase, rowEnd, columnEnd; ///< i64
-  Spread insideColumns; ///< column < columnEnd
+  Spread insideColumns;                               ///< column < columnEnd
   llvm::DenseMap<mlir::Value, Spread> spreads;
   /// Comparisons that hold everywhere when the warp's rectangle is inside.
   llvm::DenseSet<mlir::Value> settled;

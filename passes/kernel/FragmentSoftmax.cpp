@@ -37,8 +37,8 @@ public:
     Value after = t.combine(before, greatest, "max");
     // Nothing visible yet: any finite reference gives weights of 0, where -inf
     // would give NaN.
-    Value empty = arith::CmpFOp::create(
-        t.b, t.loc, arith::CmpFPredicate::OEQ, after, minusInfinity);
+    Value empty = arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::OEQ,
+                                        after, minusInfinity);
     Value base = arith::SelectOp::create(t.b, t.loc, empty, zero, after);
     negated.push_back(arith::NegFOp::create(t.b, t.loc, base));
     shrink.push_back(
@@ -57,8 +57,8 @@ public:
       Value &score = scores.element(r, c);
       Value exponent =
           scores.scale != 1
-              ? Value(math::FmaOp::create(t.b, t.loc, score, factor,
-                                          negated[r]))
+              ? Value(
+                    math::FmaOp::create(t.b, t.loc, score, factor, negated[r]))
               : Value(arith::AddFOp::create(t.b, t.loc, score, negated[r]));
       score = exp2(exponent);
       sum = sum ? Value(arith::AddFOp::create(t.b, t.loc, sum, score)) : score;

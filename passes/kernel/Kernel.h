@@ -12,9 +12,10 @@
 
 namespace azulejo::gpu {
 
-/// Replaces every tile.kernel of the module by a kernel.func whose shared memory
-/// is planned. The schedule on the kernel says how: see the knobs of its family.
-/// Fails with a diagnostic on a program of another form than the families make.
+/// Replaces every tile.kernel of the module by a kernel.func whose shared
+/// memory is planned. The schedule on the kernel says how: see the knobs of its
+/// family. Fails with a diagnostic on a program of another form than the
+/// families make.
 mlir::LogicalResult lowerTileToKernel(mlir::ModuleOp module);
 
 /// Gives every allocation of shared memory its offset.

@@ -29,8 +29,8 @@ namespace azulejo::gpu {
 /// looking through constants, products, sums and loop bounds.
 int64_t knownDivisor(mlir::Value value);
 
-/// Whether every element of the map's shape along `axis` lies inside the extent,
-/// for all work items and loop steps.
+/// Whether every element of the map's shape along `axis` lies inside the
+/// extent, for all work items and loop steps.
 bool isAlwaysInside(tile::MapOp map, unsigned axis);
 
 class LaneAnalysis {

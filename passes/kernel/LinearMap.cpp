@@ -25,9 +25,8 @@ static int64_t pitchFor(int64_t columns) {
 
 static Value allocate(ThreadBuilder &t, int64_t elements) {
   OpBuilder::InsertionGuard guard(t.b);
-  auto function = t.b.getInsertionBlock()
-                      ->getParentOp()
-                      ->getParentOfType<kernel::FuncOp>();
+  auto function =
+      t.b.getInsertionBlock()->getParentOp()->getParentOfType<kernel::FuncOp>();
   if (!function)
     function = cast<kernel::FuncOp>(t.b.getInsertionBlock()->getParentOp());
   t.b.setInsertionPointToStart(&function.getBody().front());
@@ -72,9 +71,8 @@ RowArray LinearMap::spill(ThreadBuilder &t, const WarpGrid &grid,
       t.i32(0));
   t.when(first, {}, [&]() -> SmallVector<Value> {
     for (auto [r, value] : llvm::enumerate(tile.values))
-      kernel::SharedStoreOp::create(
-          t.b, t.loc, ValueRange{value}, result.array,
-          t.add(firstRow, rowOffset(t, grid, r)));
+      kernel::SharedStoreOp::create(t.b, t.loc, ValueRange{value}, result.array,
+                                    t.add(firstRow, rowOffset(t, grid, r)));
     return {};
   });
   return result;
@@ -126,15 +124,15 @@ MapBody LinearMap::bodyAt(Value row, Value atRow) {
 
 /// `first`: i32, the chunk's first column in the tile.
 void LinearMap::emitChunk(Value row, Value first, bool wide) {
-  Value atRow, at = t.add(arguments.scalar(map.getOrigin()[laneAxis]),
-                          wideIndex(first));
+  Value atRow,
+      at = t.add(arguments.scalar(map.getOrigin()[laneAxis]), wideIndex(first));
   if (laneAxis == 1)
     atRow = t.add(arguments.scalar(map.getOrigin()[0]), wideIndex(row));
   MapBody body = bodyAt(row, atRow);
   int64_t lanes = wide ? width : 1;
   // A tile of rank 1 has its rows as lanes.
-  bindInputs(body, laneAxis == 1 ? row : first, laneAxis == 1 ? first : t.i32(0),
-             lanes);
+  bindInputs(body, laneAxis == 1 ? row : first,
+             laneAxis == 1 ? first : t.i32(0), lanes);
   body.emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
   body.emitLanes(LaneAnalysis(map, lanes, laneAxis), at, wide);
 }
@@ -151,11 +149,9 @@ void LinearMap::run() {
   auto inside = [&](unsigned axis) {
     Value origin = arguments.scalar(map.getOrigin()[axis]),
           extent = arguments.scalar(map.getExtent()[axis]);
-    Value count = t.max(t.min(t.sub(extent, origin),
-                              t.i64(map.getShape()[axis])),
-                        t.i64(0));
-    return Value(
-        arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), count));
+    Value count = t.max(
+        t.min(t.sub(extent, origin), t.i64(map.getShape()[axis])), t.i64(0));
+    return Value(arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), count));
   };
   Value threads = t.i32(grid.threads());
   if (laneAxis == 0) {
@@ -168,12 +164,12 @@ void LinearMap::run() {
   }
   Value rows = inside(0), columns = inside(1);
   Value aligned = arguments.isAligned(t, map, width, laneAxis);
-  int64_t perRow = static_cast<int64_t>(
-      llvm::divideCeil(map.getShape()[1], width));
+  int64_t perRow =
+      static_cast<int64_t>(llvm::divideCeil(map.getShape()[1], width));
   t.loop(grid.thread, t.mul(rows, t.i32(perRow)), threads, {},
          [&](Value index, ValueRange) -> SmallVector<Value> {
-           Value row = t.b.createOrFold<arith::DivUIOp>(t.loc, index,
-                                                        t.i32(perRow));
+           Value row =
+               t.b.createOrFold<arith::DivUIOp>(t.loc, index, t.i32(perRow));
            Value first = t.mul(
                t.b.createOrFold<arith::RemUIOp>(t.loc, index, t.i32(perRow)),
                t.i32(width));

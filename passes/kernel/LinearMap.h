@@ -27,9 +27,8 @@ struct RowArray {
 
 class LinearMap {
 public:
-  LinearMap(ThreadBuilder &t, KernelArguments &arguments,
-            const WarpGrid &grid, tile::MapOp map,
-            llvm::ArrayRef<RowArray> inputs);
+  LinearMap(ThreadBuilder &t, KernelArguments &arguments, const WarpGrid &grid,
+            tile::MapOp map, llvm::ArrayRef<RowArray> inputs);
   /// Emits the map at the top level of the kernel, after a barrier that makes
   /// the arrays visible.
   void run();

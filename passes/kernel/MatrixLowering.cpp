@@ -48,14 +48,15 @@ LogicalResult MatrixLowering::checkShape() {
   };
   source.walk([&](Operation *op) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
-      Type type = dot.getOperandType().value_or(
-          Float32Type::get(dot.getContext()));
+      Type type =
+          dot.getOperandType().value_or(Float32Type::get(dot.getContext()));
       if (!fits(dot.getResult()))
         return refuse(op, "its tile does not divide among the warps");
       for (Value operand : {dot.getLhs(), dot.getRhs()}) {
         auto map = operand.getDefiningOp<tile::MapOp>();
-        bool computed = operand == dot.getLhs() && !(map && operand.hasOneUse() &&
-                                                     map.getInputs().empty());
+        bool computed =
+            operand == dot.getLhs() &&
+            !(map && operand.hasOneUse() && map.getInputs().empty());
         if (computed) {
           if (warpsN != 1)
             return refuse(op, "a computed operand needs whole rows in a warp");
@@ -104,8 +105,8 @@ void MatrixLowering::collect(const TileValue &value,
 
 void MatrixLowering::scatter(TileValue &value, ValueRange flat,
                              size_t &next) const {
-  auto &list = value.kind == TileValue::Row ? value.row.values
-                                            : value.fragment.elements;
+  auto &list =
+      value.kind == TileValue::Row ? value.row.values : value.fragment.elements;
   for (Value &element : list)
     element = flat[next++];
 }
@@ -246,8 +247,7 @@ LogicalResult MatrixLowering::emitDot(ThreadBuilder &t, tile::DotOp dot) {
     kernel::CopyWaitOp::create(t.b, t.loc, 0);
     kernel::BarrierOp::create(t.b, t.loc);
   }
-  Type type =
-      dot.getOperandType().value_or(Float32Type::get(dot.getContext()));
+  Type type = dot.getOperandType().value_or(Float32Type::get(dot.getContext()));
   TileValue &lhs = tiles[dot.getLhs()], &rhs = tiles[dot.getRhs()];
   TileValue result = tiles[dot.getAccumulator()];
   if (rhs.kind != TileValue::Staged || result.kind != TileValue::Matrix)
@@ -362,8 +362,8 @@ LogicalResult MatrixLowering::emitIteration(ThreadBuilder &t, scf::ForOp loop,
   kernel::BarrierOp::create(t.b, t.loc);
   Value step = arguments.scalar(loop.getStep());
   Value ahead = t.add(at, t.mul(step, t.i64(stages - 1)));
-  Value first = t.b.createOrFold<arith::CmpIOp>(
-      t.loc, arith::CmpIPredicate::eq, position, t.i32(0));
+  Value first = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                position, t.i32(0));
   Value free = arith::SelectOp::create(t.b, t.loc, first, t.i32(stages - 1),
                                        t.sub(position, t.i32(1)));
   if (failed(issueStep(t, loop, rings, ahead, free)))
@@ -376,8 +376,8 @@ Value MatrixLowering::advance(ThreadBuilder &t, Value position) {
   if (stages == 1)
     return position;
   Value next = t.add(position, t.i32(1));
-  Value wraps = t.b.createOrFold<arith::CmpIOp>(
-      t.loc, arith::CmpIPredicate::eq, next, t.i32(stages));
+  Value wraps = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                next, t.i32(stages));
   return arith::SelectOp::create(t.b, t.loc, wraps, t.i32(0), next);
 }
 
@@ -407,8 +407,8 @@ LogicalResult MatrixLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
                          t.i32(s))))
       return failure();
   LogicalResult result = success();
-  SmallVector<Value> last = t.loop(
-      low, high, step, carried, [&](Value at, ValueRange values) {
+  SmallVector<Value> last =
+      t.loop(low, high, step, carried, [&](Value at, ValueRange values) {
         Value position = values[0];
         size_t next = 1;
         for (BlockArgument arg : loop.getRegionIterArgs())

@@ -3,10 +3,11 @@
 //   block = work item; its warps share the tile's rows and columns (Fragment.h)
 //
 //   maps that feed a product   copies into rings of shared tiles, `stages`
-//                              deep, so that the copies of later steps of a loop
-//                              run under the products of this one
+//                              deep, so that the copies of later steps of a
+//                              loop run under the products of this one
 //   products, softmax, maps    on fragments, in registers
-//   maps that write            through shared memory, side by side (LinearMap.h)
+//   maps that write            through shared memory, side by side
+//   (LinearMap.h)
 //
 //   for step j                            iteration of a loop
 //     wait until the ring's oldest tile is there; barrier

@@ -41,8 +41,7 @@ static unsigned chooseLaneAxis(tile::MapOp map) {
   return score[0] > score[1] ? 0 : 1;
 }
 
-OperandStaging::OperandStaging(ThreadBuilder &t,
-                               KernelArguments &arguments,
+OperandStaging::OperandStaging(ThreadBuilder &t, KernelArguments &arguments,
                                const WarpGrid &grid, tile::MapOp map,
                                Type element, int64_t stages)
     : arguments(arguments), grid(grid), map(map), element(element),
@@ -77,10 +76,9 @@ OperandStaging::Bounds OperandStaging::bounds(ThreadBuilder &t) {
     Value origin = map.getOrigin()[axis], extent = map.getExtent()[axis];
     *origins[which] = arguments.scalar(origin);
     *full[which] = isAlwaysInside(map, axis) && shape == paddedShape[axis];
-    *sizes[which] =
-        t.max(t.min(t.sub(arguments.scalar(extent), *origins[which]),
-                    t.i64(shape)),
-              t.i64(0));
+    *sizes[which] = t.max(
+        t.min(t.sub(arguments.scalar(extent), *origins[which]), t.i64(shape)),
+        t.i64(0));
   }
   return result;
 }
@@ -119,8 +117,7 @@ OperandStaging::Chunk OperandStaging::chunkAt(ThreadBuilder &t,
 
 MapBody OperandStaging::body(ThreadBuilder &t) {
   return MapBody(
-      t, map, laneAxis,
-      [this](Value value) { return arguments.scalar(value); },
+      t, map, laneAxis, [this](Value value) { return arguments.scalar(value); },
       [this](Value view) -> const ViewAccess & {
         return arguments.view(view);
       });
@@ -166,10 +163,9 @@ void OperandStaging::copyChunk(ThreadBuilder &t, const Chunk &chunk,
   Value valid = arith::TruncIOp::create(
       t.b, t.loc, t.b.getI32Type(),
       t.mul(chunk.count, t.i64(kernel::storageBytes(element))));
-  kernel::CopyAsyncOp::create(t.b, t.loc,
-                              arguments.view(source.getView()).base, offset,
-                              valid, shared, stage, chunk.row, chunk.column,
-                              rowOffset);
+  kernel::CopyAsyncOp::create(t.b, t.loc, arguments.view(source.getView()).base,
+                              offset, valid, shared, stage, chunk.row,
+                              chunk.column, rowOffset);
 }
 
 void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
@@ -227,8 +223,9 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
 void OperandStaging::copyThroughRegisters(ThreadBuilder &t,
                                           const Bounds &bounds, Value stage) {
   // A rare path for reads: it must not cost the usual one registers.
-  Value first = source ? Value(kernel::OpaqueOp::create(t.b, t.loc, grid.thread))
-                       : grid.thread;
+  Value first = source
+                    ? Value(kernel::OpaqueOp::create(t.b, t.loc, grid.thread))
+                    : grid.thread;
   t.loop(first, t.i32(chunks), t.i32(grid.threads()), {},
          [&](Value index, ValueRange) -> SmallVector<Value> {
            Chunk chunk = chunkAt(t, bounds, index);
@@ -256,25 +253,24 @@ void OperandStaging::storeWhole(ThreadBuilder &t, const Chunk &chunk,
 
 void OperandStaging::storeSingly(ThreadBuilder &t, const Chunk &chunk,
                                  Value stage) {
-  t.loop(t.i32(0), t.i32(chunkElements), t.i32(1), {},
-         [&](Value lane, ValueRange) -> SmallVector<Value> {
-           Value at = arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), lane);
-           Value zero = t.zero(t.b.getF32Type());
-           SmallVector<Value> value =
-               t.when(t.less(at, chunk.count), {zero}, [&] {
-                 MapBody emitter = body(t);
-                 emitter.bind(map.getBody().front().getArgument(1 - laneAxis),
-                              chunk.atRow);
-                 emitter.emitRow(
-                     arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
-                 LaneAnalysis lanes(map, 1, laneAxis);
-                 return emitter.emitLanes(lanes, t.add(chunk.atLane, at),
-                                          /*wide=*/false)[0];
-               });
-           kernel::TileStoreOp::create(t.b, t.loc, value, shared, stage,
-                                       chunk.row, t.add(chunk.column, lane));
-           return {};
-         });
+  t.loop(
+      t.i32(0), t.i32(chunkElements), t.i32(1), {},
+      [&](Value lane, ValueRange) -> SmallVector<Value> {
+        Value at = arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), lane);
+        Value zero = t.zero(t.b.getF32Type());
+        SmallVector<Value> value = t.when(t.less(at, chunk.count), {zero}, [&] {
+          MapBody emitter = body(t);
+          emitter.bind(map.getBody().front().getArgument(1 - laneAxis),
+                       chunk.atRow);
+          emitter.emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
+          LaneAnalysis lanes(map, 1, laneAxis);
+          return emitter.emitLanes(lanes, t.add(chunk.atLane, at),
+                                   /*wide=*/false)[0];
+        });
+        kernel::TileStoreOp::create(t.b, t.loc, value, shared, stage, chunk.row,
+                                    t.add(chunk.column, lane));
+        return {};
+      });
 }
 
 } // namespace azulejo::gpu

@@ -27,10 +27,11 @@ struct Allocation {
 
 static std::optional<Allocation> allocationOf(Operation &op) {
   if (auto array = dyn_cast<kernel::SharedAllocOp>(op))
-    return Allocation{&op,
-                      array.getType().getCount() *
-                          kernel::storageBytes(array.getType().getElementType()),
-                      kernel::kAccessBytes};
+    return Allocation{
+        &op,
+        array.getType().getCount() *
+            kernel::storageBytes(array.getType().getElementType()),
+        kernel::kAccessBytes};
   // The swizzles of asynchronous units count from a multiple of 1024.
   if (auto tile = dyn_cast<kernel::TileAllocOp>(op))
     return Allocation{&op, tile.getType().bytes(), 1024};

@@ -107,7 +107,8 @@ LogicalResult RowLowering::emitRows(ThreadBuilder &t, bool aligned) {
   LogicalResult result = success();
   Value origin = arguments.scalar(rowOrigin);
   Value count =
-      t.max(t.min(t.sub(arguments.scalar(rowLimit), origin), t.i64(rowTile)), t.i64(0));
+      t.max(t.min(t.sub(arguments.scalar(rowLimit), origin), t.i64(rowTile)),
+            t.i64(0));
   t.loop(t.i64(0), count, t.i64(1), {},
          [&](Value at, ValueRange) -> SmallVector<Value> {
            row = t.add(origin, at);
@@ -122,7 +123,8 @@ LogicalResult RowLowering::emitBlock(ThreadBuilder &t, Block &block) {
   for (Operation &op : block) {
     LogicalResult result = success();
     if (auto fill = dyn_cast<tile::FillOp>(op)) {
-      tiles[fill.getResult()] = {arguments.scalar(fill.getValue()), Value(), ""};
+      tiles[fill.getResult()] = {arguments.scalar(fill.getValue()), Value(),
+                                 ""};
     } else if (auto map = dyn_cast<tile::MapOp>(op)) {
       result = emitMap(t, map);
       if (top && succeeded(result))
@@ -173,8 +175,9 @@ LogicalResult RowLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
   }
   LogicalResult result = success();
   SmallVector<Value> last = t.loop(
-      arguments.scalar(loop.getLowerBound()), arguments.scalar(loop.getUpperBound()),
-      arguments.scalar(loop.getStep()), parts, [&](Value at, ValueRange carried) {
+      arguments.scalar(loop.getLowerBound()),
+      arguments.scalar(loop.getUpperBound()), arguments.scalar(loop.getStep()),
+      parts, [&](Value at, ValueRange carried) {
         arguments.setScalar(loop.getInductionVar(), at);
         for (auto [arg, part] : llvm::zip(loop.getRegionIterArgs(), carried))
           tiles[arg].part = part;
@@ -210,7 +213,9 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
   Block &block = map.getBody().front();
   MapBody body(
       t, map, [this](Value value) { return arguments.scalar(value); },
-      [this](Value view) -> const ViewAccess & { return arguments.view(view); });
+      [this](Value view) -> const ViewAccess & {
+        return arguments.view(view);
+      });
   body.bind(block.getArgument(0), row);
   for (auto [i, input] : llvm::enumerate(map.getInputs())) {
     auto it = tiles.find(input);
@@ -230,7 +235,8 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
     tiles[map.getResult(i)] = value;
   }
 
-  Value origin = arguments.scalar(map.getOrigin()[1]), extent = arguments.scalar(map.getExtent()[1]);
+  Value origin = arguments.scalar(map.getOrigin()[1]),
+        extent = arguments.scalar(map.getExtent()[1]);
   Value shape = t.i64(map.getShape()[1]);
   Value count = t.max(t.min(t.sub(extent, origin), shape), t.i64(0));
   body.emitRow(t.less(t.i64(0), count));
@@ -349,8 +355,8 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   SmallVector<tile::MapOp> maps;
   source.walk([&](tile::MapOp map) { maps.push_back(map); });
   t.choose(
-      arguments.areAligned(t, maps, width), [&] { aligned = emitRows(t, true); },
-      [&] { any = emitRows(t, false); });
+      arguments.areAligned(t, maps, width),
+      [&] { aligned = emitRows(t, true); }, [&] { any = emitRows(t, false); });
   return success(succeeded(aligned) && succeeded(any));
 }
 

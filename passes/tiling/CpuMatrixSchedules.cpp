@@ -27,9 +27,8 @@ KnobSpace productSpace(const ProductFacts &facts,
     if (s.knob("registerM") * s.knob("registerN") + s.knob("registerN") + 1 >
         vectorRegisters)
       return "the register tile does not fit the vector registers";
-    int64_t bytes =
-        4 * (s.knob("tileK") * s.knob("tileN") +
-             s.knob("packLhs") * s.knob("tileM") * s.knob("tileK"));
+    int64_t bytes = 4 * (s.knob("tileK") * s.knob("tileN") +
+                         s.knob("packLhs") * s.knob("tileM") * s.knob("tileK"));
     if (l2 && bytes > l2)
       return "the operand tiles do not fit the L2 cache";
     // Twice the next power of two is only waste.

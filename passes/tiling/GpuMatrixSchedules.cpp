@@ -19,7 +19,7 @@ using schedule::Schedule;
 
 namespace {
 
-constexpr int64_t kBlockRows = 16;     ///< of a matrix instruction
+constexpr int64_t kBlockRows = 16;      ///< of a matrix instruction
 constexpr int64_t kMostRegisters = 255; ///< of a thread
 constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
 /// Registers that addresses, counters and operands in flight take.
@@ -31,9 +31,13 @@ constexpr double kStepClocks = 80, kBlockClocks = 2500;
 /// What an unknown size is taken for.
 constexpr int64_t kTypicalSize = 4096;
 
-int64_t up(int64_t size, int64_t step) { return (size + step - 1) / step * step; }
+int64_t up(int64_t size, int64_t step) {
+  return (size + step - 1) / step * step;
+}
 
-int64_t warpsOf(const Schedule &s) { return s.knob("warpsM") * s.knob("warpsN"); }
+int64_t warpsOf(const Schedule &s) {
+  return s.knob("warpsM") * s.knob("warpsN");
+}
 
 /// What one block takes of its unit.
 struct Footprint {
@@ -104,8 +108,8 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
   bool half = facts.elementBytes == 2;
   space.values["tileM"] = {16, 32, 64, 128, 256};
   space.values["tileN"] = {32, 64, 128, 256};
-  space.values["tileK"] = half ? std::vector<int64_t>{32, 64, 128}
-                               : std::vector<int64_t>{16, 32};
+  space.values["tileK"] =
+      half ? std::vector<int64_t>{32, 64, 128} : std::vector<int64_t>{16, 32};
   space.values["warpsM"] = {1, 2, 4};
   space.values["warpsN"] = {1, 2, 4};
   space.values["stages"] = {2, 3, 4};
@@ -121,8 +125,10 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
       return "a warp has more accumulators than pay";
     if (warpsOf(s) < 2 && tm * tn > 1024)
       return "one warp is too few for the tile";
-    auto wasteful = [](int64_t tile, std::optional<int64_t> size, int64_t least) {
-      return size && tile >= 2 * std::max<int64_t>(*size, least) && tile > least;
+    auto wasteful = [](int64_t tile, std::optional<int64_t> size,
+                       int64_t least) {
+      return size && tile >= 2 * std::max<int64_t>(*size, least) &&
+             tile > least;
     };
     if (wasteful(tm, facts.rows, 16) || wasteful(tn, facts.columns, 32) ||
         wasteful(s.knob("tileK"), facts.depth, half ? 32 : 16))
@@ -137,8 +143,8 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
     double blocks = std::ceil(rows / tm) * std::ceil(columns / tn);
     double wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
     double math = tm * tn * depth / (half ? kMatrixRate : kFmaRate);
-    double feed = (wm + wn) * depth * facts.elementBytes * warpsOf(s) /
-                  kSharedRate;
+    double feed =
+        (wm + wn) * depth * facts.elementBytes * warpsOf(s) / kSharedRate;
     // Writing the ring takes the same port.
     feed += (tm + tn) * depth * facts.elementBytes / kSharedRate;
     Footprint print = productFootprint(s, facts.elementBytes);
@@ -164,8 +170,8 @@ static Footprint attentionFootprint(const Schedule &s,
     int64_t bytes = columns * facts.elementBytes;
     return bytes > 128 ? up(bytes, 128) : bytes;
   };
-  int64_t ring = tm * slab(head) +
-                 s.knob("stages") * tn * (slab(head) + slab(value));
+  int64_t ring =
+      tm * slab(head) + s.knob("stages") * tn * (slab(head) + slab(value));
   if (facts.elementBytes == 4)
     ring += 4 * tm * up(tn, 32); // the weights on their way
   int64_t epilogue = 4 * tm * (up(value, 32) + 8 + 2);
@@ -180,8 +186,8 @@ template <typename Print>
 static Schedule roomiest(KnobSpace space, Print print) {
   auto cost = space.cost;
   space.cost = [=](const Schedule &s) {
-    double excess = std::max<int64_t>(
-        0, print(s).registers - kMostRegisters * 3 / 4);
+    double excess =
+        std::max<int64_t>(0, print(s).registers - kMostRegisters * 3 / 4);
     return cost(s) * (1 + 100 * excess);
   };
   return firstOf(space);
@@ -236,8 +242,8 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
             facts.elementBytes / kSharedRate;
     Footprint print = attentionFootprint(s, facts);
     int64_t resident = print.perUnit(shared);
-    double clocks = clocksOf(blocks, std::max(math, feed), keys / tn, s,
-                             resident, units);
+    double clocks =
+        clocksOf(blocks, std::max(math, feed), keys / tn, s, resident, units);
     return clocks * (resident > s.knob("minBlocks") ? 1.001 : 1);
   };
   return space;

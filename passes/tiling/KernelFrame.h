@@ -75,8 +75,8 @@ private:
   std::map<std::string, mlir::Value> dims;
 };
 
-/// tile.dot's operandType for an operand of a graph op: its element type if that
-/// is one of the 16-bit floats, which the product's operands have anyway.
+/// tile.dot's operandType for an operand of a graph op: its element type if
+/// that is one of the 16-bit floats, which the product's operands have anyway.
 mlir::TypeAttr operandTypeOf(mlir::Value operand);
 
 } // namespace azulejo::tiling
