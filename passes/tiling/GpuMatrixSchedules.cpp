@@ -23,10 +23,11 @@ constexpr int64_t kBlockRows = 16;      ///< of a matrix instruction
 constexpr int64_t kMostRegisters = 255; ///< of a thread
 constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
 /// Registers that addresses, counters and operands in flight take.
-constexpr int64_t kOtherRegisters = 64;
+constexpr int64_t kOtherRegisters = 72;
 /// Rates per clock and unit: multiply-adds of 16-bit and of f32 operands,
-/// bytes of shared memory.
-constexpr double kMatrixRate = 1280, kFmaRate = 100, kSharedRate = 128;
+/// bytes of shared memory, bytes from the cache all units share.
+constexpr double kMatrixRate = 1280, kFmaRate = 100, kSharedRate = 128,
+                 kCacheRate = 64;
 constexpr double kStepClocks = 80, kBlockClocks = 2500;
 /// What an unknown size is taken for.
 constexpr int64_t kTypicalSize = 4096;
@@ -147,9 +148,11 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
         (wm + wn) * depth * facts.elementBytes * warpsOf(s) / kSharedRate;
     // Writing the ring takes the same port.
     feed += (tm + tn) * depth * facts.elementBytes / kSharedRate;
+    // What the tile's operands cost on their way is partly hidden.
+    double fetch = 0.15 * (tm + tn) * depth * facts.elementBytes / kCacheRate;
     Footprint print = productFootprint(s, facts.elementBytes);
-    double clocks = clocksOf(blocks, std::max(math, feed), depth / tk, s,
-                             print.perUnit(shared), units);
+    double clocks = clocksOf(blocks, std::max(math, feed) + fetch, depth / tk,
+                             s, print.perUnit(shared), units);
     // Strips only help where a wave does not cover the columns anyway.
     return clocks * (s.knob("rasterGroup") > 1 ? 0.999 : 1);
   };
@@ -234,8 +237,10 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
     // Several heads and sequences keep all units busy.
     double blocks = std::ceil(queries / tm) * 64;
     double math = tm * keys * size / (half ? kMatrixRate : kFmaRate);
-    // The exponentials share issue slots with the products.
+    // The exponentials share issue slots with the products, and every step
+    // scales the output once and folds each row.
     math += tm * keys / 16 * 0.5;
+    math += keys / tn * tm * static_cast<double>(facts.valueSize + 64) / 128;
     double feed = warpsOf(s) * keys * size * facts.elementBytes / kSharedRate +
                   keys * size * facts.elementBytes / kSharedRate;
     feed += warpsOf(s) * keys / tn * (tm / s.knob("warpsM")) * facts.headSize *

@@ -199,6 +199,33 @@ TEST(Forms, AWorkersAnswerKeepsTheCondition) {
   EXPECT_FALSE(driver::codeFrom(message));
 }
 
+// The lowering to tensor cores copies 16 bytes at a time where it may.
+TEST(Forms, GpuCodeThatAssumesComesWithAGeneralForm) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  for (const std::string &region :
+       {halfMatmulRegion(), halfAttentionRegion()}) {
+    Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
+    ASSERT_TRUE(known) << known.error().str();
+    Result<KernelCode> both =
+        driver::compileKernel(region, known->fallback, *h200);
+    ASSERT_TRUE(both) << both.error().str();
+    EXPECT_FALSE(both->alignedViews.empty());
+    ASSERT_EQ(both->general.size(), 1u);
+    const KernelCode &general = both->general[0];
+    EXPECT_TRUE(general.alignedViews.empty());
+    EXPECT_TRUE(general.general.empty());
+    EXPECT_EQ(general.symbols, both->symbols);
+    EXPECT_NE(general.image, both->image);
+    Result<KernelCode> one = driver::compileKernel(
+        region, known->fallback, *h200, nullptr, /*withGeneral=*/false);
+    ASSERT_TRUE(one) << one.error().str();
+    EXPECT_EQ(one->image, both->image);
+    EXPECT_EQ(one->alignedViews, both->alignedViews);
+    EXPECT_TRUE(one->general.empty());
+  }
+}
+
 // Code for a CPU is of one form, whoever asks.
 TEST(Forms, HostCodeAssumesNothing) {
   std::string region = matmulRegion();

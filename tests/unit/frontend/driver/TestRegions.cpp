@@ -61,6 +61,26 @@ std::string matmulRegion() {
   return onlyRegion(graph);
 }
 
+std::string halfMatmulRegion() {
+  Graph graph;
+  Dim M = *graph.dim("M", 1, 2048);
+  ValueId x = input(graph, "x", {M, Dim(96)}, DType::F16);
+  ValueId w = input(graph, "w", {Dim(96), Dim(160)}, DType::F16);
+  EXPECT_TRUE(graph.output("y", append(graph, "matmul", {x, w})));
+  return onlyRegion(graph);
+}
+
+std::string halfAttentionRegion() {
+  Graph graph;
+  Dim B = *graph.dim("B", 1, 4), S = *graph.dim("S", 1, 512);
+  opset::Shape shape{B, Dim(4), S, Dim(64)};
+  ValueId q = input(graph, "q", shape, DType::F16),
+          k = input(graph, "k", shape, DType::F16),
+          v = input(graph, "v", shape, DType::F16);
+  EXPECT_TRUE(graph.output("y", append(graph, "attention", {q, k, v})));
+  return onlyRegion(graph);
+}
+
 std::string attentionRegion() {
   Graph graph;
   Dim B = *graph.dim("B", 1, 4), S = *graph.dim("S", 1, 512);

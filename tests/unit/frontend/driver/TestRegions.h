@@ -18,6 +18,9 @@ std::string rowChainRegion(int64_t width = 768);
 std::string matmulRegion();
 /// Attention with 4 heads of 32; B in [1, 4], S in [1, 512].
 std::string attentionRegion();
+/// x @ w in f16, of the same sizes, and attention with 4 heads of 64 in f16.
+std::string halfMatmulRegion();
+std::string halfAttentionRegion();
 
 } // namespace azulejo::test
 
