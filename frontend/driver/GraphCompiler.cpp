@@ -94,12 +94,10 @@ compileRegions(const std::vector<std::string> &texts,
   return codes;
 }
 
-/// How many schedules are tried where the default has flaws.
-static constexpr size_t kReplacements = 6;
-
 /// Assembles one region's code. A default schedule is a guess about registers;
-/// where the assembler disagrees, the next best are tried, and if all have
-/// flaws the first is kept: a graph that can run shall run.
+/// where the assembler disagrees, the schedule that needs the least is taken,
+/// and if it has flaws, too, the default is kept: a graph that can run shall
+/// run.
 static Status assembleRegion(KernelCode &code, const std::string &text,
                              const target::TargetDesc &target,
                              const codegen::Assembler &assembler,
@@ -111,15 +109,13 @@ static Status assembleRegion(KernelCode &code, const std::string &text,
   Result<RegionSchedules> known = schedulesOf(text, target);
   if (!known)
     return known.error();
-  for (const schedule::Schedule &other :
-       known->space.enumerate(kReplacements)) {
-    if (other == flawed.schedule)
-      continue;
-    Result<KernelCode> next = compileKernel(text, other, target);
+  if (known->general != flawed.schedule) {
+    Result<KernelCode> next = compileKernel(text, known->general, target);
     if (!next)
       return next.error();
     if (assembleKernel(*next, target, assembler)) {
-      request.log(2, status.error().message + "; " + other.str() + " instead");
+      request.log(2, status.error().message + "; " + known->general.str() +
+                         " instead");
       code = *std::move(next);
       return {};
     }

@@ -101,6 +101,7 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
   if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
     return session.error(ErrorCode::Internal, "region", "");
   return RegionSchedules{family->defaultSchedule(region, target),
+                         family->generalSchedule(region, target),
                          family->space(region, target)};
 }
 

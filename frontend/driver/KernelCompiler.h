@@ -61,6 +61,7 @@ Result<graph::Graph> regionGraph(std::string_view regionText);
 /// The default schedule and the space of a region on a target.
 struct RegionSchedules {
   schedule::Schedule fallback;
+  schedule::Schedule general; ///< needs the least of the target
   schedule::KnobSpace space;
 };
 Result<RegionSchedules> schedulesOf(std::string_view regionText,

@@ -161,24 +161,13 @@ Value FragmentMap::at(Value value, int64_t r, int64_t c) {
   return it->second.values[slot(it->second, r, c)];
 }
 
-Value FragmentMap::insideExtent(int64_t r, int64_t c) {
-  Value row = at(map.getBody().front().getArgument(0), r, c);
-  return t.bitAnd(t.less(row, rowEnd), insideColumns.values[c]);
-}
-
-Value FragmentMap::emitRead(tile::ReadOp read, int64_t r, int64_t c,
-                            bool inside) {
+Value FragmentMap::emitRead(tile::ReadOp read, int64_t r, int64_t c) {
   const ViewAccess &access = arguments.view(read.getView());
-  Value offset = t.i64(0);
+  Value offset = t.i64(0), predicate;
   for (auto [index, stride] : llvm::zip(read.getIndices(), access.strides))
     offset = t.add(offset, t.mul(at(index, r, c), stride));
-  Value predicate;
   if (read.getPredicate())
     predicate = at(read.getPredicate(), r, c);
-  if (!inside) {
-    Value here = insideExtent(r, c);
-    predicate = predicate ? t.bitAnd(predicate, here) : here;
-  }
   return kernel::LoadOp::create(t.b, t.loc, TypeRange{read.getType()},
                                 access.base, offset, predicate, access.storage,
                                 kernel::storageBytes(access.storage))
@@ -226,13 +215,10 @@ void FragmentMap::emitOp(Operation &op, bool inside) {
   for (Value operand : op.getOperands())
     if (auto it = spreads.find(operand); it != spreads.end())
       spread.on |= it->second.on;
-  // A read must not happen for elements outside the extent.
-  if (isa<tile::ReadOp>(op) && !inside)
-    spread.on = OnRow | OnColumn;
   for (int64_t r = 0; r < ((spread.on & OnRow) ? rows : 1); ++r)
     for (int64_t c = 0; c < ((spread.on & OnColumn) ? columns : 1); ++c) {
       if (auto read = dyn_cast<tile::ReadOp>(op)) {
-        spread.values.push_back(emitRead(read, r, c, inside));
+        spread.values.push_back(emitRead(read, r, c));
         continue;
       }
       SmallVector<Value> operands;
@@ -245,9 +231,15 @@ void FragmentMap::emitOp(Operation &op, bool inside) {
 
 SmallVector<SmallVector<Value>> FragmentMap::emitBody(bool inside) {
   Block &body = map.getBody().front();
-  if (!inside)
+  if (!inside) {
     insideColumns = compareAll(arith::CmpIPredicate::slt,
                                {0, 1, t.sub(t.i64(0), columnEnd)});
+    // Elements outside of the extent take the place of the last one inside, so
+    // that what they read exists; what they give is not used.
+    for (auto [axis, end] : {std::pair{0, rowEnd}, std::pair{1, columnEnd}})
+      for (Value &at : spreads[body.getArgument(axis)].values)
+        at = t.min(at, t.sub(end, t.i64(1)));
+  }
   for (Operation &op : body.without_terminator())
     emitOp(op, inside);
   SmallVector<SmallVector<Value>> results;

@@ -66,8 +66,7 @@ private:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> emitBody(bool inside);
   void emitOp(mlir::Operation &op, bool inside);
   mlir::Value simplified(mlir::Operation &op, bool inside);
-  mlir::Value emitRead(tile::ReadOp read, int64_t r, int64_t c, bool inside);
-  mlir::Value insideExtent(int64_t r, int64_t c);
+  mlir::Value emitRead(tile::ReadOp read, int64_t r, int64_t c);
   mlir::Value at(mlir::Value value, int64_t r, int64_t c);
   size_t slot(const Spread &spread, int64_t r, int64_t c) const {
     return ((spread.on & OnRow) ? r : 0) *

@@ -375,9 +375,13 @@ AttentionFacts factsOf(graphir::FusedOp region) {
   int count;
   graphir::AttentionOp op = anchorOf(region, count);
   opset::Shape q = shapeOf(op->getOperand(0)), v = shapeOf(op->getOperand(2));
+  opset::AttrMap attrs = graphir::attrsOf(op);
+  int64_t scoreOperands = 0;
+  for (const char *role : {"bias", "mask"})
+    scoreOperands += opset::attentionOperand(attrs, role) >= 0;
   return {q[op.getLayout() == "bshd" ? 1 : 2].constant(),
           q[3].constant().value_or(64), v[3].constant().value_or(64),
-          operandTypeOf(op->getOperand(1)) ? 2 : 4};
+          operandTypeOf(op->getOperand(1)) ? 2 : 4, scoreOperands};
 }
 
 class Attention : public ScheduleFamily {

@@ -168,7 +168,9 @@ static Footprint attentionFootprint(const Schedule &s,
   Footprint print;
   print.threads = 32 * warpsOf(s);
   // Output and scores; packed weights take over the scores' registers.
-  print.registers = wm * (value + tn) / 32 + wm / 2 + 8 + kOtherRegisters;
+  // Loads of score operands are all under way together.
+  int64_t scores = wm * tn * (1 + facts.scoreOperands) / 32;
+  print.registers = wm * value / 32 + scores + wm / 2 + 8 + kOtherRegisters;
   auto slab = [&](int64_t columns) {
     int64_t bytes = columns * facts.elementBytes;
     return bytes > 128 ? up(bytes, 128) : bytes;

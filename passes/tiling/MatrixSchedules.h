@@ -25,6 +25,7 @@ struct AttentionFacts {
   std::optional<int64_t> queries;
   int64_t headSize = 64, valueSize = 64;
   int64_t elementBytes = 4;
+  int64_t scoreOperands = 0; ///< read for every score: bias, mask
 };
 
 schedule::KnobSpace productSpace(const ProductFacts &facts,

@@ -63,6 +63,7 @@ Result<std::unique_ptr<Subject>> Subject::compile(const graph::Graph &graph,
   az_compile_options_init(&request, sizeof request);
   request.tune_seconds = 0;
   request.allow_fusion = options.fuse;
+  request.pin = options.pin.empty() ? nullptr : options.pin.c_str();
   request.cache_mode = AZ_CACHE_OFF;
   request.pool = threads.pool;
   request.log = [](void *, int32_t, const char *) {};

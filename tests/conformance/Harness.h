@@ -29,6 +29,8 @@ struct Options {
   int threads = 2; ///< of a CPU
   /// Where to compile for and run; null is TestDevice::current().
   const TestDevice *device = nullptr;
+  /// Schedules to use (az_compile_options::pin); empty: the defaults.
+  std::string pin;
   /// Run on strided, misaligned copies of the inputs and outputs.
   bool strided = false;
   /// Strides of single inputs, in elements: views of larger buffers. An empty
