@@ -15,11 +15,17 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
+/// A knob that not every family of products has.
+static int64_t knobOrOne(const schedule::Schedule &schedule, const char *name) {
+  auto it = schedule.knobs.find(name);
+  return it == schedule.knobs.end() ? 1 : it->second;
+}
+
 MatrixLowering::MatrixLowering(tile::KernelOp source,
                                const schedule::Schedule &schedule)
     : source(source), arguments(source), warpsM(schedule.knob("warpsM")),
-      warpsN(schedule.knob("warpsN")), stages(schedule.knob("stages")),
-      rasterGroup(schedule.knob("rasterGroup")),
+      warpsN(knobOrOne(schedule, "warpsN")), stages(schedule.knob("stages")),
+      rasterGroup(knobOrOne(schedule, "rasterGroup")),
       minBlocks(schedule.knob("minBlocks")) {}
 
 static int64_t rankOf(Value tile) {

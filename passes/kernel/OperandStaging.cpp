@@ -138,7 +138,10 @@ void OperandStaging::issue(ThreadBuilder &t, Value stage) {
 /// Elements from one row to the next where the source's offset is linear in the
 /// row; null where it is not.
 Value OperandStaging::rowStride(ThreadBuilder &t) {
-  LaneAnalysis alongRows(map, 1, 1 - laneAxis);
+  // Linear over all rows of the tile, not just from one to the next: rows that
+  // are split into axes of their own begin anew somewhere.
+  LaneAnalysis alongRows(map, llvm::PowerOf2Ceil(paddedShape[1 - laneAxis]),
+                         1 - laneAxis);
   const ViewAccess &access = arguments.view(source.getView());
   Value stride = t.i64(0);
   for (auto [index, step] : llvm::zip(source.getIndices(), access.strides)) {

@@ -37,7 +37,8 @@ int64_t up(int64_t size, int64_t step) {
 }
 
 int64_t warpsOf(const Schedule &s) {
-  return s.knob("warpsM") * s.knob("warpsN");
+  auto columns = s.knobs.find("warpsN");
+  return s.knob("warpsM") * (columns == s.knobs.end() ? 1 : columns->second);
 }
 
 /// What one block takes of its unit.

@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--graphs", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--silence", type=float, default=90)
+    parser.add_argument("--silence", type=float, default=300)
     options = parser.parse_args()
     shards, started = Shards(options), time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -32,10 +32,12 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
                           "blockThreads", "accessBytes", "streamStores"));
   EXPECT_THAT(namesOf("Matmul"),
               ElementsAre("unroll", "tileM", "tileN", "tileK", "registerM",
-                          "registerN", "packLhs", "laneWidth"));
+                          "registerN", "packLhs", "laneWidth", "warpsM",
+                          "warpsN", "stages", "rasterGroup", "minBlocks"));
   EXPECT_THAT(namesOf("Attention"),
               ElementsAre("unroll", "tileM", "tileN", "registerM", "registerN",
-                          "packKv", "laneWidth"));
+                          "packKv", "laneWidth", "warpsM", "stages",
+                          "minBlocks"));
 }
 
 TEST(KnobTable, EveryRowIsSound) {
@@ -78,7 +80,7 @@ TEST(ScheduleText, EveryValueOfEveryKnobRoundTrips) {
 TEST(ScheduleText, WritesEveryKnobInTheOrderOfTheTable) {
   EXPECT_EQ(Schedule::defaults("Attention").str(),
             "Attention{unroll=1,tileM=64,tileN=64,registerM=8,registerN=2,"
-            "packKv=0,laneWidth=0}");
+            "packKv=0,laneWidth=0,warpsM=4,stages=2,minBlocks=1}");
   EXPECT_EQ(Schedule::defaults("RowChain").str(),
             "RowChain{unroll=1,rowTile=4,laneChunk=4096,laneWidth=0,"
             "blockThreads=256,accessBytes=16,streamStores=0}");
