@@ -118,8 +118,8 @@ def Kernel_SharedStoreOp
   let arguments = (ins Variadic<Kernel_Scalar>:$values,
                        Kernel_SharedType:$array, I32:$index);
   let assemblyFormat = [{
-    $values `,` $array `[` $index `]` attr-dict `:` type($values) `,`
-    type($array)
+    $array `[` $index `]` `,` $values attr-dict `:` type($array) `,`
+    type($values)
   }];
   let hasVerifier = 1;
 }

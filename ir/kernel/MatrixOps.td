@@ -61,8 +61,8 @@ def Kernel_TileStoreOp
   let arguments = (ins Variadic<F32>:$values, Kernel_SharedTileType:$tile,
                        I32:$stage, I32:$row, I32:$column);
   let assemblyFormat = [{
-    $values `,` $tile `[` $stage `,` $row `,` $column `]` attr-dict `:`
-    type($values) `,` type($tile)
+    $tile `[` $stage `,` $row `,` $column `]` `,` $values attr-dict `:`
+    type($tile) `,` type($values)
   }];
   let hasVerifier = 1;
 }

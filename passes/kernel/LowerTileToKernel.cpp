@@ -1,4 +1,4 @@
-//===- LowerTileToKernel.cpp - from tile programs to GPU kernels
+//===- LowerTileToKernel.cpp - from tile programs to GPU kernels ----------===//
 //-----------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.

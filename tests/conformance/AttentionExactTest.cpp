@@ -231,8 +231,7 @@ TEST(AttentionExact, O029WindowOverTheWholeSequenceIsPlainCausality) {
       EXPECT_EQ(one.run(options)[0].bytes, weighted[0].bytes) << length;
       Problem uniformWeights = one;
       uniformWeights.q = values({0});
-      EXPECT_EQ(uniformWeights.run(options)[0].bytes, plain[0].bytes)
-          << length;
+      EXPECT_EQ(uniformWeights.run(options)[0].bytes, plain[0].bytes) << length;
     }
   }
 }

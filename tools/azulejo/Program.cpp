@@ -91,8 +91,9 @@ void CompileFlags::declare(Options &options) {
   options.flag("--deterministic", deterministic, "Bitwise equal runs");
   options.flag("--batch-invariant", batchInvariant,
                "A row does not depend on its batch");
-  options.text("--pin", pin,
-               "Schedules to use: Family{knob=value,...};... (docs/knobs.md)");
+  options.text(
+      "--pin", pin,
+      "Schedules to use, as explain prints them: Family{knob=value,...};...");
   cache.declare(options);
 }
 

@@ -9,7 +9,7 @@
 // CHECK: .visible .entry each_op(
 // CHECK: .reqntid 64, 1, 1
 // CHECK-NOT: .local
-// CHECK: .shared .align 4 .b8 each_op_shared0[8];
+// CHECK: .shared .align 16 .b8 each_op_shared[8];
 // CHECK-NOT: .local
 // CHECK: %tid.x
 // CHECK: %ctaid.x
@@ -40,7 +40,7 @@ kernel.func @each_op threads(64) {
   %at = arith.addi %base, %mine : i64
   %x:8 = kernel.load bf16, %in[%at] align 16 -> f32, f32, f32, f32, f32, f32, f32, f32
   %sum = kernel.warp_reduce "sum" %x#0 : f32
-  kernel.shared_store %sum, %array[%c0] : f32, <f32, 2>
+  kernel.shared_store %array[%c0], %sum : <f32, 2>, f32
   kernel.barrier
   %all = kernel.shared_load %array[%c0] : <f32, 2> -> f32
   %most = kernel.warp_reduce "max" %all : f32

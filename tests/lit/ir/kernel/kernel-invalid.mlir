@@ -50,7 +50,7 @@ kernel.func @array threads(32) {
 ^bb0(%p: i64):
   %c0 = arith.constant 0 : i32
   %a = kernel.shared_alloc : <f32, 4>
-  // expected-error@below {{gives an element of its array}}
+  // expected-error@below {{works on elements of type 'f32'}}
   %x = kernel.shared_load %a[%c0] : <f32, 4> -> i32
 }
 
@@ -60,8 +60,8 @@ kernel.func @stored threads(32) {
 ^bb0(%p: i64):
   %c0 = arith.constant 0 : i32
   %a = kernel.shared_alloc : <f32, 4>
-  // expected-error@below {{stores an element of its array}}
-  kernel.shared_store %c0, %a[%c0] : i32, <f32, 4>
+  // expected-error@below {{works on elements of type 'f32'}}
+  kernel.shared_store %a[%c0], %c0 : <f32, 4>, i32
 }
 
 // -----

@@ -13,7 +13,7 @@
 // CHECK: %[[Y:.*]] = kernel.load i32, %[[P]][%[[B]]] if %{{.*}} align 4 -> i32
 // CHECK: kernel.warp_reduce "sum" %[[X]]#0 : i32
 // CHECK: kernel.warp_reduce "sum" %[[X]]#0 : i32
-// CHECK: kernel.shared_store %{{.*}}, %[[A]][%[[T]]] : i32, <i32, 2>
+// CHECK: kernel.shared_store %[[A]][%[[T]]], %{{.*}} : <i32, 2>, i32
 // CHECK: kernel.barrier
 // CHECK: kernel.shared_load %[[A]][%[[T]]] : <i32, 2> -> i32
 // CHECK: kernel.store i8, %[[P]][%[[B]]] if %{{.*}} align 1, %{{.*}}, %[[X]]#1 : i32, i32
@@ -29,9 +29,44 @@ kernel.func @all threads(64) {
   %y = kernel.load i32, %p[%b] if %c align 4 -> i32
   %s = kernel.warp_reduce "sum" %x#0 : i32
   %unused = kernel.warp_reduce "sum" %x#0 : i32
-  kernel.shared_store %s, %a[%t] : i32, <i32, 2>
+  kernel.shared_store %a[%t], %s : <i32, 2>, i32
   kernel.barrier
   %z = kernel.shared_load %a[%t] : <i32, 2> -> i32
   %w = arith.addi %z, %y : i32
   kernel.store i8, %p[%b] if %c align 1, %w, %x#1 : i32, i32
+}
+
+// What feeds and runs matrix units reads back, too, and stays.
+// CHECK-LABEL: kernel.func @matrix threads(128)
+// CHECK: kernel.tile_alloc at 0 : <bf16, 2, 64, 64>
+// CHECK: kernel.copy_async %{{.*}}[%{{.*}}] bytes %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}} + 32, %{{.*}}] : <bf16, 2, 64, 64>
+// CHECK: kernel.copy_commit
+// CHECK: kernel.copy_wait 1
+// CHECK: kernel.warp_barrier
+// CHECK: kernel.tile_store %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}, %{{.*}} : <bf16, 2, 64, 64>, f32, f32
+// CHECK: kernel.tile_load
+// CHECK: kernel.load_matrix "a" %{{.*}}[%{{.*}}, %{{.*}} + 16, %{{.*}} + 32] : <bf16, 2, 64, 64>
+// CHECK: kernel.load_matrix "b" transposed
+// CHECK: kernel.pack
+// CHECK: kernel.mma bf16
+// CHECK: kernel.warp_reduce "max" %{{.*}} lanes 4 : f32
+// KEPT: kernel.mma
+kernel.func @matrix threads(128) {
+^bb0(%p: i64):
+  %t = kernel.thread_id
+  %tile = kernel.tile_alloc at 0 : <bf16, 2, 64, 64>
+  kernel.copy_async %p[%p] bytes %t, %tile[%t, %t + 32, %t] : <bf16, 2, 64, 64>
+  kernel.copy_commit
+  kernel.copy_wait 1
+  kernel.warp_barrier
+  %o = kernel.opaque %t
+  %zero = arith.constant 0.0 : f32
+  kernel.tile_store %tile[%o, %t, %t], %zero, %zero : <bf16, 2, 64, 64>, f32, f32
+  %x:2 = kernel.tile_load %tile[%t, %t, %t] : <bf16, 2, 64, 64> -> f32, f32
+  %a0, %a1, %a2, %a3 = kernel.load_matrix "a" %tile[%t, %t + 16, %t + 32] : <bf16, 2, 64, 64>
+  %b0, %b1, %b2, %b3 = kernel.load_matrix "b" transposed %tile[%t, %t + 0, %t + 0] : <bf16, 2, 64, 64>
+  %c = kernel.pack %x#0, %x#1 as bf16
+  %d0, %d1, %d2, %d3 = kernel.mma bf16(%a0, %a1, %a2, %c) x (%b0, %b1) + (%zero, %zero, %zero, %zero)
+  %m = kernel.warp_reduce "max" %d0 lanes 4 : f32
+  kernel.store f32, %p[%p] align 4, %m : f32
 }

@@ -77,7 +77,7 @@ tile.kernel @narrow attributes {symbols = [], gridExtents = ["8"], gridTiles = a
 // A fold over chunks stays in the thread until the last chunk; two folds share
 // their barriers; 32 warps need a second round of shuffles.
 // CHECK-LABEL: kernel.func @chunks threads(1024)
-// CHECK-COUNT-2: kernel.shared_alloc : <f32, 32>
+// CHECK-COUNT-2: kernel.shared_alloc at {{[0-9]+}} : <f32, 32>
 // CHECK: %[[PARTS:.*]]:2 = scf.for {{.*}} iter_args
 // CHECK-NOT: kernel.barrier
 // CHECK: scf.for
@@ -85,8 +85,8 @@ tile.kernel @narrow attributes {symbols = [], gridExtents = ["8"], gridTiles = a
 // CHECK: %[[M:.*]] = kernel.warp_reduce "max" %[[PARTS]]#0
 // CHECK: %[[A:.*]] = kernel.warp_reduce "sum" %[[PARTS]]#1
 // CHECK: kernel.barrier
-// CHECK: kernel.shared_store %[[M]]
-// CHECK: kernel.shared_store %[[A]]
+// CHECK: kernel.shared_store {{.*}}, %[[M]]
+// CHECK: kernel.shared_store {{.*}}, %[[A]]
 // CHECK: kernel.barrier
 // CHECK: kernel.shared_load
 // CHECK: kernel.warp_reduce "max"

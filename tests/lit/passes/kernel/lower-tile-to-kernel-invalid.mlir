@@ -2,14 +2,6 @@
 // What is no row program is refused with the reason.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
-// expected-error@below {{code generation of Matmul kernels for GPUs does not exist yet}}
-tile.kernel @family attributes {symbols = [], gridExtents = [], gridTiles = array<i64>,
-    family = "Matmul", schedule = "Matmul{}"} {
-^bb0(%x: !tile.view<f32, 1>):
-}
-
-// -----
-
 // expected-error@below {{has no map}}
 tile.kernel @empty attributes {symbols = [], gridExtents = [], gridTiles = array<i64>,
     family = "RowChain", schedule = "RowChain{}"} {

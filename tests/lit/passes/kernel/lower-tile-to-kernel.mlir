@@ -9,7 +9,7 @@
 // then rows.
 // CHECK: ^bb0(%[[X:.*]]: i64, %[[XS:.*]]: i64, %[[R:.*]]: i64, %[[RS:.*]]: i64, %[[W:.*]]: i64, %[[H:.*]]: i64, %[[HS:.*]]: i64, %[[Y:.*]]: i64, %[[YS:.*]]: i64, %[[ROWS:.*]]: i64):
 // CHECK-DAG: %[[ALL:.*]] = arith.constant 2048 : i64
-// CHECK: %[[ARRAY:.*]] = kernel.shared_alloc : <f32, 8>
+// CHECK: %[[ARRAY:.*]] = kernel.shared_alloc at 0 : <f32, 8>
 // CHECK-NOT: kernel.shared_alloc
 // CHECK: %[[T:.*]] = kernel.thread_id
 // CHECK: kernel.block_id
@@ -28,7 +28,7 @@
 // CHECK: %[[S:.*]] = kernel.warp_reduce "sum"
 // CHECK: kernel.barrier
 // CHECK: scf.if
-// CHECK-NEXT: kernel.shared_store %[[S]], %[[ARRAY]]
+// CHECK-NEXT: kernel.shared_store %[[ARRAY]][{{.*}}], %[[S]]
 // CHECK: kernel.barrier
 // CHECK-COUNT-8: kernel.shared_load %[[ARRAY]]
 // Both outputs; what depends on the row alone is computed once per row.
