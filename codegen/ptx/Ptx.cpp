@@ -66,7 +66,7 @@ makeMachine(const target::TargetDesc &target) {
     // backend has no other way to ask for them.
     auto option = llvm::cl::getRegisteredOptions().find("nvptx-short-ptr");
     if (option != llvm::cl::getRegisteredOptions().end())
-      static_cast<llvm::cl::opt<bool> *>(option->second)->setValue(true);
+      option->second->addOccurrence(0, "nvptx-short-ptr", "true");
   });
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string message;
