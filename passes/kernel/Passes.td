@@ -9,10 +9,17 @@ include "mlir/Pass/PassBase.td"
 
 def LowerTileToKernelPass
     : Pass<"azulejo-lower-tile-to-kernel", "::mlir::ModuleOp"> {
-  let summary = "Lower row programs of the tile dialect to GPU kernels";
+  let summary = "Lower tile programs to GPU kernels";
   let description = [{
-    Every `tile.kernel @k` of the RowChain family becomes a `kernel.func @k`
-    whose blocks are the work items of the grid. The rows of an item run one
+    Every `tile.kernel @k` becomes a `kernel.func @k` whose blocks are the work
+    items of the grid, with a plan of its shared memory.
+
+    A program with products (`tile.dot`) runs on matrix units: operands are
+    copied ahead into rings of swizzled tiles, products, masks and softmax stay
+    in registers in the layout of accumulators, and what is written goes through
+    shared memory, side by side (docs/design/kernel-dialect.md).
+
+    Any other program is a row program. The rows of an item run one
     after the other; the threads of the block share the lanes of a row, each
     taking neighbouring lanes that one access can hold. A fold runs in the
     thread, then over the warp, then through shared memory.
