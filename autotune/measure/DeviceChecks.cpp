@@ -33,7 +33,7 @@ Result<std::unique_ptr<DeviceChecks>> DeviceChecks::make(DeviceQueue &queue) {
 DeviceChecks::~DeviceChecks() {
   if (queue.isSpent()) {
     // Unloading waits for a kernel that does not end.
-    (void)image.release();
+    keepForGood(std::move(image));
     return;
   }
   queue.device().free(words);

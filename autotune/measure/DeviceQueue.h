@@ -15,7 +15,20 @@
 #include "runtime/Backend.h"
 #include "runtime/cuda/CudaDevice.h"
 
+#include <memory>
+#include <mutex>
+#include <vector>
+
 namespace azulejo::measure {
+
+/// Keeps, to the end of the process, an object whose own end would wait for a
+/// device that does not answer any more.
+template <typename T> void keepForGood(std::unique_ptr<T> object) {
+  static std::mutex lock;
+  static auto *kept = new std::vector<std::unique_ptr<T>>;
+  std::lock_guard guard(lock);
+  kept->push_back(std::move(object));
+}
 
 class DeviceQueue {
 public:

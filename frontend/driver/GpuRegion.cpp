@@ -39,7 +39,7 @@ GpuRegion::~GpuRegion() {
   // wait for it. The process is about to end.
   if (gpu.queue->isSpent())
     for (auto &[key, executable] : prepared)
-      (void)executable.release();
+      measure::keepForGood(std::move(executable));
 }
 
 Status GpuRegion::upload(DeviceTensors &set,
@@ -101,7 +101,7 @@ Status GpuRegion::runUnfused() {
                                  planOrder((*executable)->plan(), facts.tuned));
       !status) {
     if (gpu.queue->isSpent())
-      (void)executable->release(); // as in the destructor
+      measure::keepForGood(std::move(*executable)); // as in the destructor
     return status;
   }
   for (size_t i = 0; i < again.size(); ++i) {

@@ -15,7 +15,7 @@ GpuRunner::~GpuRunner() {
   opened.reset();
   // The driver would wait for the kernel that does not end.
   if (isSpent())
-    (void)gpu.release();
+    measure::keepForGood(std::move(gpu));
 }
 
 bool GpuRunner::isSpent() const {

@@ -243,25 +243,6 @@ const WrongProgram kPrograms[] = {
                           {.tune = std::chrono::hours(1000000)});
        return exe ? Status() : Status(exe.error());
      }},
-    {"pin_twice", ErrorCode::InvalidArgument, "compile.pin", "RowChain",
-     [] {
-       Graph g;
-       g.output("o", g.exp(g.input("x", {8}, f32)));
-       auto exe = compile(g, *Device::open("cpu"),
-                          {.cache = {.mode = CacheMode::Off},
-                           .pin = "RowChain{rowTile=1};RowChain{rowTile=2}"});
-       return exe ? Status() : Status(exe.error());
-     }},
-    {"pin_illegal", ErrorCode::InvalidArgument, "compile.pin", "registerM=14",
-     [] {
-       Graph g;
-       Tensor x = g.input("x", {64, 64}, f32);
-       g.output("o", g.matmul(x, x));
-       auto exe = compile(g, *Device::open("cpu-avx2"),
-                          {.cache = {.mode = CacheMode::Off},
-                           .pin = "Matmul{registerM=14,registerN=3}"});
-       return exe ? Status() : Status(exe.error());
-     }},
     {"load_nonsense", ErrorCode::InvalidArgument, "plan.format", "plan",
      [] {
        auto exe = Executable::load("nonsense");

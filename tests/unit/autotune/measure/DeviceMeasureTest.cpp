@@ -148,7 +148,7 @@ TEST_F(DeviceMeasure, AKernelThatDoesNotEndIsATimeout) {
   EXPECT_FALSE(queue->drain(0.05)) << "for good";
   // The buffer, the checks and the queue end without asking the driver, which
   // would wait for ever; so must the module.
-  (void)loaded->release();
+  keepForGood(std::move(*loaded));
 }
 
 TEST_F(DeviceMeasure, ALostDeviceIsSpent) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <unistd.h>
 
 using namespace azulejo::runtime::cuda;
@@ -698,13 +699,27 @@ MOCK Code cuGraphDestroy(GraphHandle graph) {
   return called("cuGraphDestroy");
 }
 
+/// Events that live. Those of a device that does not answer are never given
+/// back, which is no leak as long as somebody knows them.
+static std::set<EventHandle> &liveEvents() {
+  static auto *events = new std::set<EventHandle>;
+  return *events;
+}
+static std::mutex eventLock;
+
 MOCK Code cuEventCreate(EventHandle *event, unsigned) {
   if (int code = inContext("cuEventCreate"))
     return code;
   *event = new EventTag;
+  std::lock_guard guard(eventLock);
+  liveEvents().insert(*event);
   return 0;
 }
 MOCK Code cuEventDestroy_v2(EventHandle event) {
+  {
+    std::lock_guard guard(eventLock);
+    liveEvents().erase(event);
+  }
   delete event;
   return called("cuEventDestroy_v2");
 }
