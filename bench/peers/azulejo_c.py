@@ -175,11 +175,11 @@ class _Owned:
     destroy = None
 
     def __init__(self, library, handle):
-        self.library, self.handle = library, handle
+        self.api, self.handle = library, handle
 
     def __del__(self):
         if self.handle:
-            getattr(self.library.c, self.destroy)(self.handle)
+            getattr(self.api.c, self.destroy)(self.handle)
             self.handle = None
 
 
@@ -192,13 +192,13 @@ class Device(_Owned):
                      c.byref(self.handle))
 
     def name(self):
-        return self.library.c.az_device_name(self.handle).decode()
+        return self.api.c.az_device_name(self.handle).decode()
 
     def describe(self):
-        return self.library.text("az_device_describe", self.handle)
+        return self.api.text("az_device_describe", self.handle)
 
     def synchronize(self, stream=None):
-        self.library.call("az_device_synchronize", self.handle,
+        self.api.call("az_device_synchronize", self.handle,
                           c.c_void_p(stream))
 
 
@@ -212,15 +212,15 @@ class Buffer(_Owned):
                      c.byref(self.handle))
 
     def address(self):
-        return self.library.c.az_buffer_data(self.handle)
+        return self.api.c.az_buffer_data(self.handle)
 
     def write(self, host):
         """From a ctypes array, done on return."""
-        self.library.call("az_buffer_write", self.handle, c.c_size_t(0), host,
+        self.api.call("az_buffer_write", self.handle, c.c_size_t(0), host,
                           c.c_size_t(c.sizeof(host)), None)
 
     def read(self, host):
-        self.library.call("az_buffer_read", self.handle, c.c_size_t(0), host,
+        self.api.call("az_buffer_read", self.handle, c.c_size_t(0), host,
                           c.c_size_t(c.sizeof(host)), None)
 
 
@@ -232,13 +232,13 @@ class Graph(_Owned):
         library.call("az_graph_create", c.byref(self.handle))
 
     def dim(self, name, low, high):
-        self.library.call("az_graph_dim", self.handle, name.encode(),
+        self.api.call("az_graph_dim", self.handle, name.encode(),
                           c.c_int64(low), c.c_int64(high))
         return name
 
     def input(self, name, dtype, shape):
         value = c.c_int32()
-        self.library.call("az_graph_input", self.handle, name.encode(),
+        self.api.call("az_graph_input", self.handle, name.encode(),
                           c.c_int32(dtype), _text_array(shape),
                           c.c_size_t(len(shape)), c.byref(value))
         return value.value
@@ -250,7 +250,7 @@ class Graph(_Owned):
         for place, (name, value) in zip(array, attrs.items()):
             _fill(place, name, value, keep)
         results, count = (c.c_int32 * 8)(), c.c_size_t()
-        self.library.call(
+        self.api.call(
             "az_graph_op", self.handle, kind.encode(),
             (c.c_int32 * len(operands))(*operands), c.c_size_t(len(operands)),
             array, c.c_size_t(len(attrs)), label.encode() if label else None,
@@ -262,11 +262,11 @@ class Graph(_Owned):
         return self.op("constant", [], value=float(value), dtype=DType(dtype))
 
     def output(self, name, value):
-        self.library.call("az_graph_output", self.handle, name.encode(),
+        self.api.call("az_graph_output", self.handle, name.encode(),
                           c.c_int32(value))
 
     def digest(self):
-        return self.library.text("az_graph_digest", self.handle)
+        return self.api.text("az_graph_digest", self.handle)
 
 
 def _fill(attr, name, value, keep):
@@ -297,10 +297,10 @@ class Executable(_Owned):
     def bindings(self):
         """(name, is_output, dtype, rank) of each, in the order of a run."""
         found = []
-        for i in range(self.library.c.az_executable_binding_count(
+        for i in range(self.api.c.az_executable_binding_count(
                 self.handle)):
             info = BindingInfo(size=c.sizeof(BindingInfo))
-            self.library.call("az_executable_binding", self.handle,
+            self.api.call("az_executable_binding", self.handle,
                               c.c_size_t(i), c.byref(info))
             found.append((info.name.decode(), bool(info.is_output),
                           info.dtype, info.rank))
@@ -309,7 +309,7 @@ class Executable(_Owned):
     def workspace_size(self, tensors):
         array, keep = _tensors(tensors)
         size = c.c_size_t()
-        self.library.call("az_executable_workspace_size_for", self.handle,
+        self.api.call("az_executable_workspace_size_for", self.handle,
                           array, c.c_size_t(len(tensors)), None,
                           c.byref(size))
         del keep
@@ -325,25 +325,25 @@ class Executable(_Owned):
 
         def run(stream=None, keep=keep):
             options.stream = stream
-            self.library.call("az_executable_run", self.handle, array, count,
+            self.api.call("az_executable_run", self.handle, array, count,
                               place, size, c.byref(options))
         return run
 
     def explain(self, dims=None):
         values = [DimValue(n.encode(), v) for n, v in (dims or {}).items()]
-        return self.library.text("az_executable_explain", self.handle, 1,
+        return self.api.text("az_executable_explain", self.handle, 1,
                                  (DimValue * len(values))(*values),
                                  c.c_size_t(len(values)))
 
     def image(self):
         """The digests of the code, from the header of the saved plan."""
-        plan, field = self.library.data("az_executable_save",
+        plan, field = self.api.data("az_executable_save",
                                         self.handle), b'"digest":"'
         parts = plan.split(field)[1:]
         return "+".join(part[:16].decode(errors="replace") for part in parts)
 
     def from_cache(self):
-        return bool(self.library.c.az_executable_from_cache(self.handle))
+        return bool(self.api.c.az_executable_from_cache(self.handle))
 
 
 def _tensors(tensors):
