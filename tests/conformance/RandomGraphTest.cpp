@@ -147,6 +147,11 @@ TEST(RandomGraph, AgreesWithTheOracle) {
   if (count >= 100) {
     EXPECT_GE(campaign.attention * 10, count * 3);
   }
-  if (!campaign.complete)
+  if (campaign.complete)
+    return;
+  // A few graphs may all ask for what a device lacks; many cannot.
+  if (TestDevice::current().canRun() && count >= 20)
+    ADD_FAILURE() << "none of " << count << " graphs ran in every way";
+  else
     GTEST_SKIP() << "no graph could be run in every way";
 }
