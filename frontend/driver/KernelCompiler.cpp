@@ -100,8 +100,9 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
                          "unknown family " + region.getFamily().str());
   if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
     return session.error(ErrorCode::Internal, "region", "");
-  return RegionSchedules{family->defaultSchedule(region, target),
-                         family->generalSchedule(region, target),
+  schedule::Schedule fallback = family->defaultSchedule(region, target);
+  return RegionSchedules{fallback,
+                         family->generalSchedule(region, fallback, target),
                          family->space(region, target)};
 }
 
@@ -128,16 +129,19 @@ static Status compileForGpu(Session &session, ModuleOp module,
                          "the GPU kernel does not verify");
   code.alignedViews = alignedViewsOf(module);
   if (listing)
-    listing->host = printed(module);
+    listing->host += printed(module);
+  std::string llvmText;
   Result<codegen::PtxCode> ptx =
-      codegen::emitPtx(module, target, listing ? &listing->llvm : nullptr);
+      codegen::emitPtx(module, target, listing ? &llvmText : nullptr);
   if (!ptx) {
     Error error = session.error(ptx.error().code, where, ptx.error().message);
     error.rule = ptx.error().rule;
     return error;
   }
-  if (listing)
-    listing->assembly = ptx->text;
+  if (listing) {
+    listing->llvm += llvmText;
+    listing->assembly += ptx->text;
+  }
   code.imageKind = "ptx";
   code.image = std::move(ptx->text);
   code.entry = std::move(ptx->entry);
@@ -148,6 +152,9 @@ static Status compileForGpu(Session &session, ModuleOp module,
 
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
                       const codegen::Assembler &assembler, Flaws flaws) {
+  for (KernelCode &next : code.later)
+    if (Status status = assembleKernel(next, target, assembler, flaws); !status)
+      return status;
   for (KernelCode &general : code.general)
     if (Status status =
             assembleKernel(general, target, assembler, Flaws::Accept);
@@ -193,23 +200,65 @@ static Status compileForHost(Session &session, ModuleOp module,
   code.scratchBytes =
       function->getAttrOfType<IntegerAttr>("azulejo.scratch_bytes").getInt();
   if (listing)
-    listing->host = printed(module);
+    listing->host += printed(module);
   codegen::HostText hostText;
   Result<codegen::HostImage> image =
       codegen::compileHost(module, target, listing ? &hostText : nullptr);
   if (!image)
     return session.error(image.error().code, where, image.error().message);
   if (listing) {
-    listing->llvm = std::move(hostText.llvm);
-    listing->assembly = std::move(hostText.assembly);
+    listing->llvm += hostText.llvm;
+    listing->assembly += hostText.assembly;
   }
   code.image = std::move(image->bytes);
   code.entryOffset = image->entries.at(name);
   return {};
 }
 
-/// One form of a kernel: `assumeAligned` lets its code take views to be
-/// aligned, whichever it finds worth it.
+/// One kernel of a region, alone in its module.
+static Result<KernelCode> compileOne(Session &session, tile::KernelOp kernel,
+                                     ArrayRef<int64_t> tensors,
+                                     const schedule::Schedule &schedule,
+                                     const target::TargetDesc &target,
+                                     KernelText *listing) {
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(UnknownLoc::get(&session.context()));
+  kernel->moveBefore(module->getBody(), module->getBody()->end());
+  if (failed(verify(*module)))
+    return session.error(ErrorCode::Internal, "kernel " + schedule.family,
+                         "the tile program does not verify");
+  if (listing)
+    listing->tiled += printed(kernel) + "\n";
+  KernelCode code;
+  code.family = schedule.family;
+  code.schedule = schedule;
+  code.tensors.assign(tensors.begin(), tensors.end());
+  std::string name = kernel.getSymName().str();
+  for (StringRef symbol : kernel.getSymbols().getAsValueRange<StringAttr>())
+    code.symbols.push_back(symbol.str());
+  for (StringRef extent : kernel.getGridExtents().getAsValueRange<StringAttr>())
+    code.gridExtents.push_back(extent.str());
+  code.gridTiles.assign(kernel.getGridTiles().begin(),
+                        kernel.getGridTiles().end());
+  Status status =
+      target.kind == target::Kind::Gpu
+          ? compileForGpu(session, *module, target, code, listing)
+          : compileForHost(session, *module, name, target, code, listing);
+  if (!status)
+    return status.error();
+  return code;
+}
+
+static Intermediate intermediateOf(RankedTensorType type) {
+  opset::TensorType tensor = graphir::toOpset(type);
+  Intermediate made{tensor.dtype, {}};
+  for (const opset::Dim &extent : tensor.shape)
+    made.extents.push_back(extent.str());
+  return made;
+}
+
+/// One form of a region's kernels: `assumeAligned` lets their code take views
+/// to be aligned, whichever it finds worth it.
 static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
                                       const tiling::ScheduleFamily &family,
                                       const schedule::Schedule &schedule,
@@ -218,34 +267,49 @@ static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&session.context()));
   OpBuilder b(module->getBodyRegion());
-  Result<tile::KernelOp> kernel = family.lower(b, region, schedule, target);
-  if (!kernel)
-    return kernel.error();
-  if (assumeAligned)
-    kernel->setAssumeAligned(true);
-  if (failed(verify(*module)))
-    return session.error(ErrorCode::Internal, "kernel " + schedule.family,
-                         "the tile program does not verify");
-  if (listing)
-    listing->tiled = printed(*kernel);
-  KernelCode code;
-  code.family = schedule.family;
-  code.schedule = schedule;
-  std::string name = kernel->getSymName().str();
-  for (StringRef symbol : kernel->getSymbols().getAsValueRange<StringAttr>())
-    code.symbols.push_back(symbol.str());
-  for (StringRef extent :
-       kernel->getGridExtents().getAsValueRange<StringAttr>())
-    code.gridExtents.push_back(extent.str());
-  code.gridTiles.assign(kernel->getGridTiles().begin(),
-                        kernel->getGridTiles().end());
-  Status status =
-      target.kind == target::Kind::Gpu
-          ? compileForGpu(session, *module, target, code, listing)
-          : compileForHost(session, *module, name, target, code, listing);
-  if (!status)
-    return status.error();
-  return code;
+  Result<tiling::RegionKernels> made =
+      family.lower(b, region, schedule, target);
+  if (!made)
+    return made.error();
+  std::vector<KernelCode> codes;
+  for (tiling::RegionKernels::Kernel &kernel : made->kernels) {
+    kernel.op.setAssumeAligned(assumeAligned);
+    Result<KernelCode> code = compileOne(session, kernel.op, kernel.tensors,
+                                         schedule, target, listing);
+    if (!code)
+      return code.error();
+    codes.push_back(*std::move(code));
+  }
+  KernelCode first = std::move(codes.front());
+  first.later.assign(std::make_move_iterator(codes.begin() + 1),
+                     std::make_move_iterator(codes.end()));
+  for (RankedTensorType type : made->intermediates)
+    first.intermediates.push_back(intermediateOf(type));
+  return first;
+}
+
+/// Gives every kernel of `code` that assumes alignment its counterpart of
+/// `general`, the same region's form that assumes nothing.
+static bool pairForms(KernelCode &code, KernelCode general) {
+  std::vector<KernelCode> later = std::move(general.later);
+  bool same = later.size() == code.later.size() &&
+              general.intermediates == code.intermediates;
+  general.later.clear();
+  general.intermediates.clear();
+  auto pair = [&](KernelCode &fast, KernelCode &&slow) {
+    same &= slow.alignedViews.empty() && slow.tensors == fast.tensors;
+    if (!fast.alignedViews.empty())
+      fast.general.push_back(std::move(slow));
+  };
+  pair(code, std::move(general));
+  for (size_t i = 0; same && i < later.size(); ++i)
+    pair(code.later[i], std::move(later[i]));
+  return same;
+}
+
+static bool assumesAlignment(const KernelCode &code) {
+  return !code.alignedViews.empty() ||
+         llvm::any_of(code.later, assumesAlignment);
 }
 
 Result<KernelCode> compileKernel(std::string_view text,
@@ -269,17 +333,18 @@ Result<KernelCode> compileKernel(std::string_view text,
     return session.error(ErrorCode::Internal, where, "");
   Result<KernelCode> code =
       compileForm(session, region, *family, schedule, target, gpu, listing);
-  if (!code || code->alignedViews.empty() || !withGeneral)
+  if (!code || !withGeneral || !assumesAlignment(*code))
     return code;
-  Result<KernelCode> general = compileForm(
-      session, region, *family, family->generalSchedule(region, target), target,
-      /*assumeAligned=*/false, nullptr);
+  Result<KernelCode> general =
+      compileForm(session, region, *family,
+                  family->generalSchedule(region, schedule, target), target,
+                  /*assumeAligned=*/false, nullptr);
   if (!general)
     return general.error();
-  if (!general->alignedViews.empty())
+  if (!pairForms(*code, *std::move(general)))
     return session.error(ErrorCode::Internal, where,
-                         "its general form assumes alignment");
-  code->general.push_back(*std::move(general));
+                         "its general form assumes alignment, or is of other "
+                         "kernels");
   return code;
 }
 

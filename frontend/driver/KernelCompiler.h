@@ -20,7 +20,15 @@
 
 namespace azulejo::driver {
 
-/// Code of one kernel and how to call it (runtime/plan/Plan.h).
+/// A tensor that one kernel of a region leaves for a later one.
+struct Intermediate {
+  DType dtype = DType::F32;
+  std::vector<std::string> extents; ///< polynomials
+  bool operator==(const Intermediate &) const = default;
+};
+
+/// Code of a region and how to call it (runtime/plan/Plan.h): one kernel, and
+/// those that run after it.
 struct KernelCode {
   std::string family;
   schedule::Schedule schedule;
@@ -35,16 +43,22 @@ struct KernelCode {
   std::vector<std::string> symbols;     ///< polynomials, after the views
   std::vector<std::string> gridExtents; ///< polynomials
   std::vector<int64_t> gridTiles;
-  /// Views, inputs of the region first, then its outputs, that the code takes
-  /// to be aligned as plan::Launch::aligned says.
+  /// Which tensor each view is: the region's inputs, then its outputs, then
+  /// `intermediates`.
+  std::vector<int64_t> tensors;
+  /// Views that the code takes to be aligned as plan::Launch::aligned says.
   std::vector<int64_t> alignedViews;
   /// The form for when they are not: none or one, and none without views. It
   /// has the same symbols and views as this one.
   std::vector<KernelCode> general;
+
+  std::vector<KernelCode> later;           ///< without intermediates or `later`
+  std::vector<Intermediate> intermediates; ///< of all kernels of the region
 };
 
-/// What `emit` shows of one kernel. `host` is the scheduled program: for a GPU
-/// the kernel dialect; `assembly` is PTX there.
+/// What `emit` shows of one region; of its kernels, one after the other. `host`
+/// is the scheduled program: for a GPU the kernel dialect; `assembly` is PTX
+/// there.
 struct KernelText {
   std::string region, tiled, host, llvm, assembly;
 };
@@ -61,7 +75,7 @@ Result<graph::Graph> regionGraph(std::string_view regionText);
 /// The default schedule and the space of a region on a target.
 struct RegionSchedules {
   schedule::Schedule fallback;
-  schedule::Schedule general; ///< needs the least of the target
+  schedule::Schedule general; ///< of `fallback`: needs the least of the target
   schedule::KnobSpace space;
 };
 Result<RegionSchedules> schedulesOf(std::string_view regionText,

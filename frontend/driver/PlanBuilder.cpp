@@ -47,7 +47,7 @@ public:
     size_t kernel = 0;
     for (auto region :
          fused.function.getBody().front().getOps<graphir::FusedOp>()) {
-      if (Status status = addLaunch(region, kernel); !status)
+      if (Status status = addLaunches(region, kernel); !status)
         return status.error();
       releaseDead(kernel++);
     }
@@ -65,6 +65,8 @@ public:
   }
 
 private:
+  using Slot = std::pair<plan::Expr, plan::Expr>; // offset, size
+
   plan::Buffer bufferOf(plan::BufferKind kind, const std::string &name,
                         Value value) {
     opset::TensorType type =
@@ -130,25 +132,32 @@ private:
     }
   }
 
+  /// Room in the workspace for a buffer of so many bytes.
+  Slot takeSlot(const opset::Dim &bytes) {
+    plan::Expr size =
+        ceilDiv(dims.expr(bytes), plan::Expr(64)) * plan::Expr(64);
+    auto free = llvm::find_if(freeSlots,
+                              [&](auto &slot) { return slot.second == size; });
+    if (free != freeSlots.end()) {
+      Slot slot = *free;
+      freeSlots.erase(free);
+      return slot;
+    }
+    Slot slot{workspaceEnd, size};
+    workspaceEnd = empty ? size : workspaceEnd + size;
+    empty = false;
+    return slot;
+  }
+
   int32_t place(Value value) {
     if (auto it = buffers.find(value); it != buffers.end())
       return it->second;
     plan::Buffer buffer = bufferOf(plan::BufferKind::Workspace, "", value);
-    plan::Expr size =
-        ceilDiv(dims.expr(dims.bytes(value)), plan::Expr(64)) * plan::Expr(64);
-    auto free = llvm::find_if(freeSlots,
-                              [&](auto &slot) { return slot.second == size; });
-    if (free != freeSlots.end()) {
-      buffer.offset = free->first;
-      freeSlots.erase(free);
-    } else {
-      buffer.offset = workspaceEnd;
-      workspaceEnd = empty ? size : workspaceEnd + size;
-      empty = false;
-    }
+    Slot slot = takeSlot(dims.bytes(value));
+    buffer.offset = slot.first;
     int32_t index = result.buffers.size();
     buffers[value] = index;
-    slots[value] = {buffer.offset, size};
+    slots[value] = slot;
     result.buffers.push_back(std::move(buffer));
     return index;
   }
@@ -166,13 +175,17 @@ private:
 
   void addImages() {
     for (const KernelCode &code : codes)
-      addImage(code);
-    // Launches of equal kernels share the image of a general form, too.
-    for (const KernelCode &code : codes) {
-      generalImages.push_back(static_cast<int32_t>(result.images.size()));
-      for (const KernelCode &general : code.general)
-        addImage(general);
-    }
+      addImagesOf(code);
+  }
+
+  /// Launches of equal regions share images.
+  void addImagesOf(const KernelCode &code) {
+    images[&code] = static_cast<int32_t>(result.images.size());
+    addImage(code);
+    for (const KernelCode &general : code.general)
+      addImagesOf(general);
+    for (const KernelCode &next : code.later)
+      addImagesOf(next);
   }
 
   void addImage(const KernelCode &code) {
@@ -195,18 +208,22 @@ private:
   }
 
   /// What depends on the code: everything but provenance.
-  Result<plan::Launch> launchOf(const KernelCode &code, ArrayRef<Value> views) {
+  Result<plan::Launch> launchOf(const KernelCode &code,
+                                ArrayRef<int32_t> tensors) {
     plan::Launch launch;
+    launch.image = images.lookup(&code);
     launch.entryOffset = code.entryOffset;
     launch.entry = code.entry;
     launch.blockThreads = code.blockThreads;
     launch.scratchBytes = code.scratchBytes;
     launch.family = code.family;
     launch.schedule = code.schedule.str();
-    for (Value view : views) {
-      int32_t buffer = place(view);
+    Result<SmallVector<int32_t>> views = viewsOf(code, tensors);
+    if (!views)
+      return views.error();
+    for (int32_t buffer : *views) {
       launch.args.push_back({plan::Arg::Address, buffer, 0, {}});
-      int64_t rank = cast<RankedTensorType>(view.getType()).getRank();
+      int64_t rank = result.buffers[buffer].shape.size();
       for (int64_t axis = 0; axis + 1 < rank; ++axis)
         launch.args.push_back(
             {plan::Arg::Stride, buffer, static_cast<int32_t>(axis), {}});
@@ -227,57 +244,119 @@ private:
     // Two views may be of one buffer.
     std::set<int32_t> aligned;
     for (int64_t view : code.alignedViews) {
-      if (view < 0 || view >= static_cast<int64_t>(views.size()))
+      if (view < 0 || view >= static_cast<int64_t>(views->size()))
         return makeError(ErrorCode::Internal, "plan",
                          "a kernel assumes of view " + std::to_string(view) +
                              ", which it does not have, that it is aligned");
-      aligned.insert(place(views[view]));
+      aligned.insert((*views)[view]);
     }
     launch.aligned.assign(aligned.begin(), aligned.end());
     return launch;
   }
 
-  Status addLaunch(graphir::FusedOp region, size_t kernel) {
-    size_t index = regions.regionOfKernel[kernel];
-    const KernelCode &code = codes[index];
-    SmallVector<Value> views(region.getInputs());
-    views.append(region.getOutputs().begin(), region.getOutputs().end());
-    Result<plan::Launch> made = launchOf(code, views);
-    if (!made)
-      return made.error();
-    plan::Launch launch = *std::move(made);
-    launch.kernel = regions.kernelNames[kernel];
-    launch.image = index;
+  /// The buffers of a kernel's views. Code that was not made has them all.
+  Result<SmallVector<int32_t>> viewsOf(const KernelCode &code,
+                                       ArrayRef<int32_t> tensors) const {
+    if (code.tensors.empty())
+      return SmallVector<int32_t>(tensors);
+    SmallVector<int32_t> views;
+    for (int64_t tensor : code.tensors) {
+      if (tensor < 0 || tensor >= static_cast<int64_t>(tensors.size()))
+        return makeError(ErrorCode::Internal, "plan",
+                         "a kernel has tensor " + std::to_string(tensor) +
+                             " of its region, which has " +
+                             std::to_string(tensors.size()));
+      views.push_back(tensors[tensor]);
+    }
+    return views;
+  }
+
+  /// The buffer of a tensor between the kernels of a region. Its room is free
+  /// again after the last of them.
+  Result<int32_t> placeIntermediate(const Intermediate &tensor,
+                                    std::vector<Slot> &taken,
+                                    opset::Dim &total) {
+    plan::Buffer buffer;
+    buffer.kind = plan::BufferKind::Workspace;
+    buffer.dtype = tensor.dtype;
+    opset::Dim bytes(dtypeBytes(tensor.dtype));
+    for (const std::string &extent : tensor.extents) {
+      std::optional<opset::Dim> dim = opset::Dim::parse(extent);
+      if (!dim)
+        return makeError(ErrorCode::Internal, "plan",
+                         "'" + extent + "' is no polynomial");
+      buffer.shape.push_back(dims.expr(*dim));
+      bytes = bytes * *dim;
+    }
+    taken.push_back(takeSlot(bytes));
+    buffer.offset = taken.back().first;
+    result.buffers.push_back(std::move(buffer));
+    total = total + bytes;
+    return static_cast<int32_t>(result.buffers.size() - 1);
+  }
+
+  Status addLaunches(graphir::FusedOp region, size_t kernel) {
+    const KernelCode &code = codes[regions.regionOfKernel[kernel]];
+    SmallVector<int32_t> tensors;
+    for (Value input : region.getInputs())
+      tensors.push_back(place(input));
+    for (Value output : region.getOutputs())
+      tensors.push_back(place(output));
+    std::vector<Slot> taken;
+    opset::Dim between(0);
+    for (const Intermediate &tensor : code.intermediates) {
+      Result<int32_t> buffer = placeIntermediate(tensor, taken, between);
+      if (!buffer)
+        return buffer.error();
+      tensors.push_back(*buffer);
+    }
     RegionTraffic traffic = trafficOf(region);
-    launch.flops = dims.expr(traffic.flops);
-    launch.bytes = dims.expr(traffic.bytes);
     unfused = unfused + traffic.unfusedBytes;
+    plan::Launch about; // provenance
+    about.kernel = regions.kernelNames[kernel];
     for (Operation &op : region.getBody().front().without_terminator()) {
       StringRef label = graphir::labelOf(&op);
-      launch.ops.push_back(
-          (label.empty() ? graphir::kindOf(&op) : label).str());
+      about.ops.push_back((label.empty() ? graphir::kindOf(&op) : label).str());
     }
-    if (Status status = addGeneral(code, index, views, launch); !status)
+    about.flops = dims.expr(traffic.flops);
+    about.bytes = dims.expr(traffic.bytes + between);
+    if (Status status = addLaunch(code, tensors, about); !status)
       return status;
-    result.launches.push_back(std::move(launch));
+    // The model gives the region's work to its first kernel.
+    about.flops = plan::Expr(0);
+    about.bytes = dims.expr(between);
+    for (size_t i = 0; i < code.later.size(); ++i) {
+      about.kernel = regions.kernelNames[kernel] + "." + std::to_string(i + 2);
+      if (Status status = addLaunch(code.later[i], tensors, about); !status)
+        return status;
+    }
+    freeSlots.insert(freeSlots.end(), taken.begin(), taken.end());
     return {};
   }
 
-  /// The form of a launch for when its buffers are not aligned.
-  Status addGeneral(const KernelCode &code, size_t index, ArrayRef<Value> views,
-                    plan::Launch &launch) {
-    if (code.general.empty() || launch.aligned.empty())
-      return {};
-    Result<plan::Launch> general = launchOf(code.general.front(), views);
-    if (!general)
-      return general.error();
-    general->kernel = launch.kernel + ".general";
-    general->image = generalImages[index];
-    general->ops = launch.ops;
-    general->flops = launch.flops;
-    general->bytes = launch.bytes;
-    launch.otherwise = static_cast<int32_t>(result.alternates.size());
-    result.alternates.push_back(*std::move(general));
+  Status addLaunch(const KernelCode &code, ArrayRef<int32_t> tensors,
+                   const plan::Launch &about) {
+    Result<plan::Launch> made = launchOf(code, tensors);
+    if (!made)
+      return made.error();
+    plan::Launch launch = *std::move(made);
+    launch.kernel = about.kernel;
+    launch.ops = about.ops;
+    launch.flops = about.flops;
+    launch.bytes = about.bytes;
+    if (!code.general.empty() && !launch.aligned.empty()) {
+      // The form for when its buffers are not aligned.
+      Result<plan::Launch> general = launchOf(code.general.front(), tensors);
+      if (!general)
+        return general.error();
+      general->kernel = launch.kernel + ".general";
+      general->ops = launch.ops;
+      general->flops = launch.flops;
+      general->bytes = launch.bytes;
+      launch.otherwise = static_cast<int32_t>(result.alternates.size());
+      result.alternates.push_back(*std::move(general));
+    }
+    result.launches.push_back(std::move(launch));
     return {};
   }
 
@@ -291,10 +370,9 @@ private:
   opset::Dim unfused{0}, lowerBound{0};
   llvm::DenseMap<Value, int32_t> buffers;
   llvm::DenseMap<Value, size_t> lastUse;
-  using Slot = std::pair<plan::Expr, plan::Expr>; // offset, size
   llvm::MapVector<Value, Slot> slots;
   std::vector<Slot> freeSlots;
-  std::vector<int32_t> generalImages; ///< per code, if it has a general form
+  llvm::DenseMap<const KernelCode *, int32_t> images;
   plan::Expr workspaceEnd{0};
   bool empty = true;
 };

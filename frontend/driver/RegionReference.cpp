@@ -28,9 +28,16 @@ std::vector<int64_t> planOrder(const plan::Plan &plan, const Sizes &sizes) {
   return values;
 }
 
+std::string imageKey(const KernelCode &code) {
+  std::string key =
+      plan::digestOf(code.image) + ":" + std::to_string(code.entryOffset);
+  for (const KernelCode &next : code.later)
+    key += "+" + imageKey(next);
+  return key;
+}
+
 std::string codeKey(const KernelCode &code) {
-  return plan::digestOf(code.image) + ":" + std::to_string(code.entryOffset) +
-         ":" + code.schedule.str();
+  return imageKey(code) + ":" + code.schedule.str();
 }
 
 double depthOf(const RegionFacts &facts, double outputElements) {

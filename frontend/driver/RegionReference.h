@@ -45,6 +45,9 @@ prepareCandidate(const std::string &region, const graph::Graph &graph,
 /// Sizes by name as a plan wants them.
 std::vector<int64_t> planOrder(const plan::Plan &plan, const Sizes &sizes);
 
+/// Equal where a candidate's machine code is.
+std::string imageKey(const KernelCode &code);
+
 /// What one candidate's executable is kept under.
 std::string codeKey(const KernelCode &code);
 

@@ -6,6 +6,7 @@
 
 #include "autotune/search/Candidates.h"
 #include "autotune/search/Ranking.h"
+#include "frontend/driver/RegionReference.h"
 #include "frontend/driver/TuningRecords.h"
 
 #include <numeric>
@@ -116,8 +117,7 @@ std::string RegionTuning::compileOne(Candidate &candidate,
   candidate.code = std::move(*code);
   if (options.afterCompile)
     options.afterCompile(candidate.code);
-  return plan::digestOf(candidate.code.image) + ":" +
-         std::to_string(candidate.code.entryOffset);
+  return imageKey(candidate.code);
 }
 
 void RegionTuning::compile(const Indices &which, double limit) {

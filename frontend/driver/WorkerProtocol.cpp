@@ -171,62 +171,100 @@ reportFrom(const json::Object &from) {
   return report;
 }
 
-// A candidate is of one form.
-Message toMessage(const KernelCode &code) {
-  return {json::Object{{"family", code.family},
-                       {"schedule", code.schedule.str()},
-                       {"imageKind", code.imageKind},
-                       {"entryOffset", code.entryOffset},
-                       {"entry", code.entry},
-                       {"blockThreads", code.blockThreads},
-                       {"assembler", code.assembler},
-                       {"assembly", toJson(code.assembly)},
-                       {"scratchBytes", code.scratchBytes},
-                       {"symbols", arrayOf(code.symbols)},
-                       {"gridExtents", arrayOf(code.gridExtents)},
-                       {"gridTiles", arrayOf(code.gridTiles)},
-                       {"alignedViews", arrayOf(code.alignedViews)}},
-          code.image};
+static json::Object toJson(const KernelCode &code) {
+  json::Array intermediates;
+  for (const Intermediate &tensor : code.intermediates)
+    intermediates.push_back(
+        json::Object{{"dtype", std::string(dtypeName(tensor.dtype))},
+                     {"extents", arrayOf(tensor.extents)}});
+  return json::Object{{"family", code.family},
+                      {"schedule", code.schedule.str()},
+                      {"imageKind", code.imageKind},
+                      {"imageBytes", static_cast<int64_t>(code.image.size())},
+                      {"entryOffset", code.entryOffset},
+                      {"entry", code.entry},
+                      {"blockThreads", code.blockThreads},
+                      {"assembler", code.assembler},
+                      {"assembly", toJson(code.assembly)},
+                      {"scratchBytes", code.scratchBytes},
+                      {"symbols", arrayOf(code.symbols)},
+                      {"gridExtents", arrayOf(code.gridExtents)},
+                      {"gridTiles", arrayOf(code.gridTiles)},
+                      {"tensors", arrayOf(code.tensors)},
+                      {"alignedViews", arrayOf(code.alignedViews)},
+                      {"intermediates", std::move(intermediates)}};
 }
 
-std::optional<KernelCode> codeFrom(const Message &message) {
-  const json::Object &from = message.json;
+// A candidate is of one form. The blob holds the images one after the other.
+Message toMessage(const KernelCode &code) {
+  Message message{toJson(code), code.image};
+  json::Array later;
+  for (const KernelCode &next : code.later) {
+    later.push_back(toJson(next));
+    message.blob += next.image;
+  }
+  message.json["later"] = std::move(later);
+  return message;
+}
+
+static bool readNumbers(const json::Object &from, const char *name,
+                        int64_t least, std::vector<int64_t> &to) {
+  const json::Array *list = from.getArray(name);
+  if (!list)
+    return false;
+  for (const json::Value &item : *list) {
+    auto value = item.getAsInteger();
+    if (!value || *value < least)
+      return false;
+    to.push_back(*value);
+  }
+  return true;
+}
+
+static bool readIntermediates(const json::Object &from, KernelCode &code) {
+  const json::Array *list = from.getArray("intermediates");
+  if (!list)
+    return false;
+  for (const json::Value &item : *list) {
+    const json::Object *tensor = item.getAsObject();
+    auto name = tensor ? tensor->getString("dtype") : std::nullopt;
+    auto dtype = name ? parseDType(*name) : std::nullopt;
+    Intermediate &made = code.intermediates.emplace_back();
+    if (!dtype || !readStrings(*tensor, "extents", made.extents))
+      return false;
+    made.dtype = *dtype;
+  }
+  return true;
+}
+
+/// Takes the image off the front of `blob`.
+static std::optional<KernelCode> codeFrom(const json::Object &from,
+                                          llvm::StringRef &blob) {
   KernelCode code;
   auto family = from.getString("family");
   auto text = from.getString("schedule");
   auto kind = from.getString("imageKind");
+  auto bytes = from.getInteger("imageBytes");
   auto entry = from.getInteger("entryOffset");
   auto function = from.getString("entry");
   auto block = from.getInteger("blockThreads");
   auto scratch = from.getInteger("scratchBytes");
-  const json::Array *tiles = from.getArray("gridTiles");
-  const json::Array *views = from.getArray("alignedViews");
   auto assembler = from.getString("assembler");
   const json::Object *assembly = from.getObject("assembly");
   if (!assembler || !assembly)
     return std::nullopt;
   auto report = reportFrom(*assembly);
-  if (!report || !family || !text || !kind || !entry || !function || !block ||
-      !scratch || !tiles || !views ||
-      !readStrings(from, "symbols", code.symbols) ||
-      !readStrings(from, "gridExtents", code.gridExtents))
+  if (!report || !family || !text || !kind || !bytes || !entry || !function ||
+      !block || !scratch || !readStrings(from, "symbols", code.symbols) ||
+      !readStrings(from, "gridExtents", code.gridExtents) ||
+      !readNumbers(from, "gridTiles", 1, code.gridTiles) ||
+      !readNumbers(from, "tensors", 0, code.tensors) ||
+      !readNumbers(from, "alignedViews", 0, code.alignedViews) ||
+      !readIntermediates(from, code))
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(*text);
-  if (!parsed)
-    return std::nullopt;
-  for (const json::Value &tile : *tiles) {
-    auto value = tile.getAsInteger();
-    if (!value || *value <= 0)
-      return std::nullopt;
-    code.gridTiles.push_back(*value);
-  }
-  for (const json::Value &view : *views) {
-    auto value = view.getAsInteger();
-    if (!value || *value < 0)
-      return std::nullopt;
-    code.alignedViews.push_back(*value);
-  }
-  if (code.gridTiles.size() != code.gridExtents.size())
+  if (!parsed || code.gridTiles.size() != code.gridExtents.size() ||
+      *bytes < 0 || static_cast<size_t>(*bytes) > blob.size())
     return std::nullopt;
   code.family = family->str();
   code.schedule = std::move(*parsed);
@@ -237,7 +275,27 @@ std::optional<KernelCode> codeFrom(const Message &message) {
   code.scratchBytes = *scratch;
   code.assembler = assembler->str();
   code.assembly = std::move(*report);
-  code.image = message.blob;
+  code.image = blob.take_front(static_cast<size_t>(*bytes)).str();
+  blob = blob.drop_front(static_cast<size_t>(*bytes));
+  return code;
+}
+
+std::optional<KernelCode> codeFrom(const Message &message) {
+  llvm::StringRef blob = message.blob;
+  std::optional<KernelCode> code = codeFrom(message.json, blob);
+  const json::Array *later = message.json.getArray("later");
+  if (!code || !later)
+    return std::nullopt;
+  for (const json::Value &item : *later) {
+    const json::Object *from = item.getAsObject();
+    std::optional<KernelCode> next =
+        from ? codeFrom(*from, blob) : std::nullopt;
+    if (!next)
+      return std::nullopt;
+    code->later.push_back(*std::move(next));
+  }
+  if (!blob.empty())
+    return std::nullopt;
   return code;
 }
 

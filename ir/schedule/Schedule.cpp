@@ -45,6 +45,11 @@ static std::span<const Family> table() {
 #include "ir/schedule/Attention.def"
       all.push_back({"Attention", std::move(knobs)});
     }
+    {
+      std::vector<KnobSpec> knobs = common;
+#include "ir/schedule/AttentionDecode.def"
+      all.push_back({"AttentionDecode", std::move(knobs)});
+    }
     return all;
   }();
   return families;

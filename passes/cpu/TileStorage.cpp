@@ -101,7 +101,7 @@ bool KernelLowering::isDirect(tile::MapOp map) const {
   // coordinates in one index each, and that only broadcast operands use.
   if (map.getNumResults() != 1 || !map.getInputs().empty() ||
       map.getShape().size() != 2 ||
-      schedule.knob(schedule.family == "Attention" ? "packKv" : "packLhs"))
+      schedule.knob(schedule.knobs.count("packKv") ? "packKv" : "packLhs"))
     return false;
   Block &body = map.getBody().front();
   auto read = body.getTerminator()->getOperand(0).getDefiningOp<tile::ReadOp>();

@@ -3,7 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "passes/graph/AttentionPattern.h"
-#include "passes/graph/GraphWriter.h"
+#include "ir/graph/GraphWriter.h"
 #include "passes/graph/ScalarConstants.h"
 
 #include <cmath>
@@ -11,6 +11,7 @@
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::Dim;
 using opset::DType;
 using opset::Shape;

@@ -6,8 +6,8 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "ir/graph/GraphWriter.h"
 #include "passes/graph/Graph.h"
-#include "passes/graph/GraphWriter.h"
 #include "passes/graph/ScalarConstants.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -22,6 +22,7 @@ namespace azulejo::graphpasses {
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::DType;
 
 namespace {

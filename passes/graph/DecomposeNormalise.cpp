@@ -2,8 +2,8 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "ir/graph/GraphWriter.h"
 #include "passes/graph/Graph.h"
-#include "passes/graph/GraphWriter.h"
 
 namespace azulejo::graphpasses {
 #define GEN_PASS_DEF_DECOMPOSENORMALISEPASS
@@ -13,6 +13,7 @@ namespace azulejo::graphpasses {
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::DType;
 
 static Value writeSoftmax(GraphWriter &w, Value x, int64_t axis) {

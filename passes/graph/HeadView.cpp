@@ -11,6 +11,7 @@
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::Dim;
 using opset::Shape;
 

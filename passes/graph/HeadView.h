@@ -9,13 +9,13 @@
 #ifndef AZULEJO_PASSES_GRAPH_HEADVIEW_H
 #define AZULEJO_PASSES_GRAPH_HEADVIEW_H
 
-#include "passes/graph/GraphWriter.h"
+#include "ir/graph/GraphWriter.h"
 
 namespace azulejo::graphpasses {
 
 /// `x` without constant factors, also such as were applied before a transpose,
 /// reshape or broadcast; they are multiplied into `scale`.
-mlir::Value withoutScale(GraphWriter &w, mlir::Value x, double &scale,
+mlir::Value withoutScale(graphir::GraphWriter &w, mlir::Value x, double &scale,
                          int depth = 8);
 
 /// An operand of a product, looking through a swap of its last two axes:
@@ -39,7 +39,7 @@ std::optional<Repeated> readRepeat(mlir::Value x, const opset::Dim &batch,
                                    const opset::Dim &heads);
 
 /// A reshape, looking through reshapes before it.
-mlir::Value viewAs(GraphWriter &w, mlir::Value x, opset::Shape shape);
+mlir::Value viewAs(graphir::GraphWriter &w, mlir::Value x, opset::Shape shape);
 
 } // namespace azulejo::graphpasses
 

@@ -5,12 +5,13 @@
 #include "passes/graph/MaskPattern.h"
 #include "ir/graph/GraphOps.h"
 #include "ir/graph/GraphTypes.h"
-#include "passes/graph/GraphWriter.h"
+#include "ir/graph/GraphWriter.h"
 #include "passes/graph/ScalarConstants.h"
 
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::Dim;
 using opset::Shape;
 

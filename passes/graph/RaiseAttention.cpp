@@ -17,6 +17,7 @@ namespace azulejo::graphpasses {
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::Dim;
 using opset::DType;
 using opset::Shape;

@@ -5,7 +5,7 @@
 #include "passes/graph/ScalarConstants.h"
 #include "ir/graph/GraphOps.h"
 #include "ir/graph/GraphTypes.h"
-#include "passes/graph/GraphWriter.h"
+#include "ir/graph/GraphWriter.h"
 
 #include "llvm/ADT/APFloat.h"
 
@@ -15,6 +15,7 @@
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::DType;
 
 static const llvm::fltSemantics *semanticsOf(DType dtype) {

@@ -2,12 +2,13 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "ir/graph/GraphWriter.h"
 #include "passes/graph/AttentionPattern.h"
-#include "passes/graph/GraphWriter.h"
 
 using namespace mlir;
 using namespace azulejo;
 using namespace azulejo::graphpasses;
+using graphir::GraphWriter;
 using opset::Dim;
 using opset::Shape;
 

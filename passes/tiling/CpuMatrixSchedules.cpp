@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/tiling/MatrixSchedules.h"
 
+#include <cmath>
+
 namespace azulejo::tiling {
 
 using schedule::KnobSpace;
@@ -133,6 +135,57 @@ Schedule generalAttention(const AttentionFacts &facts,
                           const target::TargetDesc &target) {
   return target.kind == target::Kind::Gpu ? gpuGeneralAttention(facts, target)
                                           : defaultAttention(facts, target);
+}
+
+KnobSpace decodeSpace(const DecodeFacts &facts,
+                      const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return gpuDecodeSpace(facts, target);
+  KnobSpace attention = attentionSpace(facts.attention, target);
+  KnobSpace space{"AttentionDecode", attention.values, {}, {}};
+  space.values["tileM"] = {16, 32, 48, 64};
+  space.values["splits"] = {1, 2, 4, 8, 16};
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    if (facts.keys && s.knob("splits") > 1 &&
+        *facts.keys < s.knob("splits") * s.knob("tileN"))
+      return "a part of the keys is less than a step";
+    return attention.illegal(s);
+  };
+  double heads = static_cast<double>(facts.heads.value_or(target.units)),
+         units = static_cast<double>(target.units);
+  space.cost = [=](const Schedule &s) {
+    // How much longer the work takes than if all threads shared it evenly.
+    double items = heads * s.knob("splits");
+    double uneven = std::ceil(items / units) * units / items;
+    return attention.cost(s) * uneven + 0.01 * s.knob("splits");
+  };
+  return space;
+}
+
+Schedule defaultDecode(const DecodeFacts &facts,
+                       const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return firstOf(gpuDecodeSpace(facts, target));
+  Schedule attention = defaultAttention(facts.attention, target);
+  Schedule best = Schedule::defaults("AttentionDecode");
+  for (auto &[name, value] : best.knobs)
+    if (name != "splits" && name != "warpsM")
+      value = attention.knob(name);
+  best.knobs["tileM"] = 16;
+  best.knobs["registerN"] = 1;
+  // Enough items for every thread, of at least two steps each.
+  while (facts.heads && *facts.heads * best.knobs["splits"] < target.units &&
+         best.knobs["splits"] < 16 &&
+         facts.keys.value_or(0) >=
+             4 * best.knobs["splits"] * best.knobs["tileN"])
+    best.knobs["splits"] *= 2;
+  return best;
+}
+
+Schedule generalDecode(const DecodeFacts &facts,
+                       const target::TargetDesc &target) {
+  return target.kind == target::Kind::Gpu ? gpuGeneralDecode(facts, target)
+                                          : defaultDecode(facts, target);
 }
 
 } // namespace azulejo::tiling

@@ -7,10 +7,22 @@
 namespace azulejo::tiling {
 
 llvm::ArrayRef<const ScheduleFamily *> allFamilies() {
-  // Anchored families first: RowChain takes whatever has no anchor.
+  // The special before the general; RowChain takes whatever has no anchor.
   static const ScheduleFamily *const families[] = {
-      &attentionFamily(), &matmulFamily(), &rowChainFamily()};
+      &attentionDecodeFamily(), &attentionFamily(), &matmulFamily(),
+      &rowChainFamily()};
   return families;
+}
+
+Result<RegionKernels> soleKernel(Result<tile::KernelOp> kernel) {
+  if (!kernel)
+    return kernel.error();
+  RegionKernels made;
+  RegionKernels::Kernel &sole = made.kernels.emplace_back();
+  sole.op = *kernel;
+  for (size_t i = 0; i < sole.op.getViews().size(); ++i)
+    sole.tensors.push_back(static_cast<int64_t>(i));
+  return made;
 }
 
 const ScheduleFamily *findFamily(llvm::StringRef name) {

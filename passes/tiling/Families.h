@@ -9,6 +9,7 @@
 
 namespace azulejo::tiling {
 
+const ScheduleFamily &attentionDecodeFamily();
 const ScheduleFamily &attentionFamily();
 const ScheduleFamily &matmulFamily();
 const ScheduleFamily &rowChainFamily();

@@ -257,4 +257,71 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
   return space;
 }
 
+/// Clocks of one unit to read what `resident` blocks of a decode read, and to
+/// combine their parts. Memory is the bound, so what counts is how many bytes
+/// are under way: a rate is bytes under way over the time one takes.
+static double decodeClocks(const Schedule &s, const DecodeFacts &facts,
+                           int64_t resident, int64_t units) {
+  constexpr double kLatency = 800, kUnitRate = 18; // clocks; bytes per clock
+  const AttentionFacts &attention = facts.attention;
+  double size = static_cast<double>(attention.headSize + attention.valueSize);
+  double keys = facts.keys.value_or(kTypicalSize),
+         heads = facts.heads.value_or(32), splits = s.knob("splits"),
+         tn = s.knob("tileN"), rows = attention.queries.value_or(1);
+  double tiles = std::ceil(rows / s.knob("tileM"));
+  double blocks = heads * tiles * splits;
+  double together = std::min<double>(std::max<int64_t>(resident, 1),
+                                     std::ceil(blocks / units));
+  double underWay = (s.knob("stages") - 1) * tn * size * attention.elementBytes;
+  double rate = std::min(kUnitRate, together * underWay / kLatency);
+  double steps = std::ceil(std::ceil(keys / splits) / tn);
+  double bytes = steps * tn * size * attention.elementBytes;
+  double waves = std::ceil(blocks / (units * together));
+  double clocks =
+      waves * (together * bytes / rate + steps * kStepClocks + kBlockClocks);
+  if (splits > 1) {
+    double partial = heads * rows * splits * attention.valueSize * 4;
+    clocks += 2 * kBlockClocks + 2 * partial / (units * kUnitRate);
+  }
+  return clocks;
+}
+
+KnobSpace gpuDecodeSpace(const DecodeFacts &facts,
+                         const target::TargetDesc &target) {
+  KnobSpace space{"AttentionDecode", {}, {}, {}};
+  space.values["tileM"] = {16, 32, 64};
+  space.values["tileN"] = {16, 32, 64, 128};
+  space.values["splits"] = {1, 2, 4, 8, 16, 32, 64};
+  space.values["warpsM"] = {1, 2, 4};
+  space.values["stages"] = {2, 3, 4};
+  int64_t shared = target.smemPerBlock, units = target.units;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    int64_t tm = s.knob("tileM");
+    if (tm % (kBlockRows * s.knob("warpsM")))
+      return "the rows do not divide among the warps";
+    if (tm / s.knob("warpsM") > 32)
+      return "a warp has more rows than pay";
+    std::optional<int64_t> rows = facts.attention.queries;
+    if (rows && tm > 16 && tm >= 2 * *rows)
+      return "the tile has more than twice the rows";
+    if (facts.keys && s.knob("splits") > 1 &&
+        *facts.keys < s.knob("splits") * s.knob("tileN"))
+      return "a part of the keys is less than a step";
+    return unfit(attentionFootprint(s, facts.attention), s, shared);
+  };
+  space.cost = [=](const Schedule &s) {
+    return decodeClocks(s, facts,
+                        attentionFootprint(s, facts.attention).perUnit(shared),
+                        units);
+  };
+  return space;
+}
+
+Schedule gpuGeneralDecode(const DecodeFacts &facts,
+                          const target::TargetDesc &target) {
+  return roomiest(gpuDecodeSpace(facts, target), [=](const Schedule &s) {
+    return attentionFootprint(s, facts.attention);
+  });
+}
+
 } // namespace azulejo::tiling

@@ -13,6 +13,12 @@ namespace azulejo::tiling {
 
 KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
                          const schedule::Schedule &schedule)
+    : KernelFrame(b, region, schedule,
+                  llvm::to_vector(region.getOutputs().getTypes())) {}
+
+KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
+                         const schedule::Schedule &schedule,
+                         ArrayRef<Type> outputTypes)
     : b(b), loc(region.getLoc()), region(region) {
   std::string name = region.getName().value_or("kernel").str();
   kernel = tile::KernelOp::create(
@@ -29,8 +35,8 @@ KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
   };
   for (Value input : region.getInputs())
     inputs.push_back(addView(input.getType()));
-  for (Value output : region.getOutputs())
-    outputs.push_back(addView(output.getType()));
+  for (Type type : outputTypes)
+    outputs.push_back(addView(type));
   b.setInsertionPointToEnd(&block);
 }
 

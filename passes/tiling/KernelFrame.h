@@ -24,6 +24,10 @@ public:
   /// Adds an empty kernel at `b`'s position; `b` then points into its body.
   KernelFrame(mlir::OpBuilder &b, graphir::FusedOp region,
               const schedule::Schedule &schedule);
+  /// A kernel of the region that writes other tensors than its results.
+  KernelFrame(mlir::OpBuilder &b, graphir::FusedOp region,
+              const schedule::Schedule &schedule,
+              llvm::ArrayRef<mlir::Type> outputTypes);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

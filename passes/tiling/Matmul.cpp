@@ -227,20 +227,21 @@ public:
   }
 
   schedule::Schedule
-  generalSchedule(graphir::FusedOp region,
+  generalSchedule(graphir::FusedOp region, const schedule::Schedule &,
                   const target::TargetDesc &target) const override {
     return generalProduct(factsOf(region), target);
   }
 
-  Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,
-                               const schedule::Schedule &schedule,
-                               const target::TargetDesc &) const override {
+  Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
+                              const schedule::Schedule &schedule,
+                              const target::TargetDesc &) const override {
     int count;
     graphir::MatmulOp op = anchorOf(region, count);
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel Matmul", *reason,
                        "Matmul.region");
-    return Lowering(b, region, op, schedule, findEpilogue(region, op)).run();
+    return soleKernel(
+        Lowering(b, region, op, schedule, findEpilogue(region, op)).run());
   }
 };
 

@@ -1,4 +1,4 @@
-//===- MatrixSchedules.h - knobs of Matmul and Attention --------*- C++ -*-===//
+//===- MatrixSchedules.h - knobs of products and attention ------*- C++ -*-===//
 //
 // Which schedules make sense for a product or an attention on a target, which
 // cannot work and why, and how promising the others look. What a tile costs is
@@ -28,6 +28,12 @@ struct AttentionFacts {
   int64_t scoreOperands = 0; ///< read for every score: bias, mask
 };
 
+struct DecodeFacts {
+  AttentionFacts attention;     ///< `queries` are the rows of a key head
+  std::optional<int64_t> heads; ///< key heads of all sequences
+  std::optional<int64_t> keys;  ///< at most
+};
+
 schedule::KnobSpace productSpace(const ProductFacts &facts,
                                  const target::TargetDesc &target);
 schedule::Schedule defaultProduct(const ProductFacts &facts,
@@ -40,12 +46,20 @@ schedule::Schedule defaultAttention(const AttentionFacts &facts,
                                     const target::TargetDesc &target);
 schedule::Schedule generalAttention(const AttentionFacts &facts,
                                     const target::TargetDesc &target);
+schedule::KnobSpace decodeSpace(const DecodeFacts &facts,
+                                const target::TargetDesc &target);
+schedule::Schedule defaultDecode(const DecodeFacts &facts,
+                                 const target::TargetDesc &target);
+schedule::Schedule generalDecode(const DecodeFacts &facts,
+                                 const target::TargetDesc &target);
 
 // GpuMatrixSchedules.cpp; reached through the functions above.
 schedule::KnobSpace gpuProductSpace(const ProductFacts &facts,
                                     const target::TargetDesc &target);
 schedule::KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                                       const target::TargetDesc &target);
+schedule::KnobSpace gpuDecodeSpace(const DecodeFacts &facts,
+                                   const target::TargetDesc &target);
 /// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);
 /// Among those that leave a thread a quarter of its registers.
@@ -53,6 +67,8 @@ schedule::Schedule gpuGeneralProduct(const ProductFacts &facts,
                                      const target::TargetDesc &target);
 schedule::Schedule gpuGeneralAttention(const AttentionFacts &facts,
                                        const target::TargetDesc &target);
+schedule::Schedule gpuGeneralDecode(const DecodeFacts &facts,
+                                    const target::TargetDesc &target);
 
 } // namespace azulejo::tiling
 

@@ -328,14 +328,15 @@ public:
     return best;
   }
 
-  Result<tile::KernelOp> lower(OpBuilder &b, graphir::FusedOp region,
-                               const schedule::Schedule &schedule,
-                               const target::TargetDesc &) const override {
+  Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
+                              const schedule::Schedule &schedule,
+                              const target::TargetDesc &) const override {
     RowSpaceOrReason found = findRowSpace(region);
     if (!found.reason.empty())
       return makeError(ErrorCode::Unsupported, "kernel RowChain", found.reason,
                        "RowChain.rows");
-    return Lowering(b, region, schedule, std::move(found.space)).run();
+    return soleKernel(
+        Lowering(b, region, schedule, std::move(found.space)).run());
   }
 };
 

@@ -16,6 +16,22 @@
 
 namespace azulejo::tiling {
 
+/// What a region becomes: kernels that run one after the other.
+struct RegionKernels {
+  struct Kernel {
+    tile::KernelOp op;
+    /// Which tensor each of its views is: the region's inputs, then its
+    /// outputs, then the intermediates.
+    llvm::SmallVector<int64_t> tensors;
+  };
+  llvm::SmallVector<Kernel> kernels;
+  /// What a kernel leaves for a later one.
+  llvm::SmallVector<mlir::RankedTensorType> intermediates;
+};
+
+/// A region that one kernel runs, whose views are its inputs and outputs.
+Result<RegionKernels> soleKernel(Result<tile::KernelOp> kernel);
+
 class ScheduleFamily {
 public:
   virtual ~ScheduleFamily() = default;
@@ -35,16 +51,18 @@ public:
                   const target::TargetDesc &target) const = 0;
 
   /// The schedule of the form that assumes no alignment (ADR 16), which runs
-  /// beside a form of any schedule: with room for what that costs.
+  /// beside the form of `beside`: with room for what that costs, and with the
+  /// same intermediates.
   virtual schedule::Schedule
-  generalSchedule(graphir::FusedOp region,
+  generalSchedule(graphir::FusedOp region, const schedule::Schedule &beside,
                   const target::TargetDesc &target) const {
+    (void)beside;
     return defaultSchedule(region, target);
   }
 
-  /// Adds the kernel at `b`'s position. The region's normalisations have been
+  /// Adds the kernels at `b`'s position. The region's normalisations have been
   /// decomposed into reductions.
-  virtual Result<tile::KernelOp>
+  virtual Result<RegionKernels>
   lower(mlir::OpBuilder &b, graphir::FusedOp region,
         const schedule::Schedule &schedule,
         const target::TargetDesc &target) const = 0;

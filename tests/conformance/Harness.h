@@ -64,8 +64,9 @@ public:
   /// Empty when every output agrees with the oracle; else what differs.
   ///
   /// The error of a plain evaluation is the yardstick, and over a handful of
-  /// elements it may be small by luck. So a numeric failure of an output of
-  /// fewer than kSmallSample elements is judged again on kDraws draws of data
+  /// elements, or of values that many elements share, it may be small by luck.
+  /// So a numeric failure of an output of fewer than kSmallSample different
+  /// magnitudes is judged again on kDraws draws of data
   /// near the given one, all of them together, by the same rules.
   std::string check(const DimValues &dims,
                     std::span<const reference::HostTensor> inputs,

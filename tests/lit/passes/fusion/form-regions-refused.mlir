@@ -84,7 +84,7 @@ func.func @rope_on_keys(%q: !q, %k: !q, %v: !q, %c: tensor<128x32xf32>,
 !k = tensor<1x4x128x64xf32>
 
 // CHECK-LABEL: @rope_on_keys_while_decoding(
-// CHECK: graph.fused "Attention"
+// CHECK: graph.fused "AttentionDecode"
 // CHECK-NOT: graph.fused
 // CHECK: return
 func.func @rope_on_keys_while_decoding(%q: !q, %k: !k, %v: !k,

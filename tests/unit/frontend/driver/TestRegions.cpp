@@ -81,6 +81,17 @@ std::string halfAttentionRegion() {
   return onlyRegion(graph);
 }
 
+std::string decodeRegion() {
+  Graph graph;
+  Dim K = *graph.dim("K", 0, 2048);
+  opset::Shape keys{Dim(2), Dim(2), K, Dim(64)};
+  ValueId q = input(graph, "q", {Dim(2), Dim(8), Dim(1), Dim(64)}, DType::F16),
+          k = input(graph, "k", keys, DType::F16),
+          v = input(graph, "v", keys, DType::F16);
+  EXPECT_TRUE(graph.output("y", append(graph, "attention", {q, k, v})));
+  return onlyRegion(graph);
+}
+
 std::string attentionRegion() {
   Graph graph;
   Dim B = *graph.dim("B", 1, 4), S = *graph.dim("S", 1, 512);

@@ -21,6 +21,9 @@ std::string attentionRegion();
 /// x @ w in f16, of the same sizes, and attention with 4 heads of 64 in f16.
 std::string halfMatmulRegion();
 std::string halfAttentionRegion();
+/// One query of each of 8 heads, which share 2 key heads of 64, over K keys in
+/// [0, 2048], in f16: for AttentionDecode.
+std::string decodeRegion();
 
 } // namespace azulejo::test
 

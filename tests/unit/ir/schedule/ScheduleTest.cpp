@@ -26,7 +26,8 @@ std::vector<std::string> namesOf(std::string_view family) {
 // The names are an interface: tuning records and command lines carry them. A
 // renamed or dropped knob must be noticed here.
 TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
-  EXPECT_THAT(families(), ElementsAre("RowChain", "Matmul", "Attention"));
+  EXPECT_THAT(families(), ElementsAre("RowChain", "Matmul", "Attention",
+                                      "AttentionDecode"));
   EXPECT_THAT(namesOf("RowChain"),
               ElementsAre("unroll", "rowTile", "laneChunk", "laneWidth",
                           "blockThreads", "accessBytes", "streamStores"));
@@ -38,6 +39,10 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
               ElementsAre("unroll", "tileM", "tileN", "registerM", "registerN",
                           "packKv", "laneWidth", "warpsM", "stages",
                           "minBlocks"));
+  EXPECT_THAT(namesOf("AttentionDecode"),
+              ElementsAre("unroll", "tileM", "tileN", "splits", "registerM",
+                          "registerN", "packKv", "laneWidth", "warpsM",
+                          "stages", "minBlocks"));
 }
 
 TEST(KnobTable, EveryRowIsSound) {

@@ -2,14 +2,14 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "passes/graph/GraphWriter.h"
+#include "ir/graph/GraphWriter.h"
 #include "ir/graph/GraphDialect.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace azulejo;
-using namespace azulejo::graphpasses;
+using namespace azulejo::graphir;
 
 opset::TensorType GraphWriter::typeOf(Value x) {
   // A null value stands for an error that was reported; any type will do.

@@ -9,12 +9,12 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#ifndef AZULEJO_PASSES_GRAPH_GRAPHWRITER_H
-#define AZULEJO_PASSES_GRAPH_GRAPHWRITER_H
+#ifndef AZULEJO_IR_GRAPH_GRAPHWRITER_H
+#define AZULEJO_IR_GRAPH_GRAPHWRITER_H
 
 #include "ir/graph/GraphTypes.h"
 
-namespace azulejo::graphpasses {
+namespace azulejo::graphir {
 
 class GraphWriter {
 public:
@@ -57,6 +57,6 @@ private:
   bool anyFailed = false;
 };
 
-} // namespace azulejo::graphpasses
+} // namespace azulejo::graphir
 
-#endif // AZULEJO_PASSES_GRAPH_GRAPHWRITER_H
+#endif // AZULEJO_IR_GRAPH_GRAPHWRITER_H
