@@ -64,7 +64,8 @@ std::string regionText(graphir::FusedOp region,
 /// Parses region text; null with the error in `error`.
 static graphir::FusedOp parseRegion(Session &session, std::string_view text,
                                     OwningOpRef<ModuleOp> &module) {
-  module = parseSourceString<ModuleOp>(text, &session.context());
+  // A copy: MLIR's lexer stops at a zero, which a view need not end with.
+  module = parseSourceString<ModuleOp>(std::string(text), &session.context());
   if (!module)
     return {};
   graphir::FusedOp region;

@@ -123,8 +123,8 @@ static std::vector<Sizes> smallSizes(const RegionFacts &facts) {
 
 static graphir::FusedOp parseRegion(Session &session, std::string_view text,
                                     OwningOpRef<ModuleOp> &module) {
-  module = parseSourceString<ModuleOp>(StringRef(text.data(), text.size()),
-                                       &session.context());
+  // A copy: MLIR's lexer stops at a zero, which a view need not end with.
+  module = parseSourceString<ModuleOp>(std::string(text), &session.context());
   graphir::FusedOp region;
   if (module)
     module->walk([&](graphir::FusedOp op) { region = op; });

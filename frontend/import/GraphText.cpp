@@ -78,8 +78,10 @@ Result<graph::Graph> importer::parseGraphText(StringRef text) {
     }
     return success();
   });
+  // MLIR's lexer stops at a zero, which a piece of a larger text need not have.
+  std::string terminated = text.str();
   OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(text, ParserConfig(&context), "graph");
+      parseSourceString<ModuleOp>(terminated, ParserConfig(&context), "graph");
   if (first)
     return *first;
   if (!module)

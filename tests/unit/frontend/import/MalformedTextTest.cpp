@@ -41,6 +41,13 @@ TEST(MalformedText, TheUnchangedTextIsGood) {
   EXPECT_EQ(graph->ops()[0].name, "probs");
 }
 
+TEST(MalformedText, TheTextEndsWhereItEnds) {
+  std::string text = std::string(kGood) + "garbage";
+  llvm::StringRef good = llvm::StringRef(text).drop_back(7);
+  auto graph = importer::parseGraphText(good);
+  EXPECT_TRUE(graph) << graph.error().str();
+}
+
 TEST(MalformedText, RulesNameThePlaceTheOpAndTheLabel) {
   Error error = errorOf(replaced(kGood, "axis = -1", "axis = 9"));
   EXPECT_EQ(error.code, ErrorCode::InvalidGraph);
