@@ -234,7 +234,6 @@ struct DecomposeAttentionPass
     for (graphir::AttentionOp op : ops)
       if (failed(decomposeAttention(op, {f32Scores})))
         return signalPassFailure();
-    numDecomposed += ops.size();
     if (ops.empty())
       markAllAnalysesPreserved();
   }

@@ -106,7 +106,6 @@ struct DecomposeNormalisePass
     for (Block *block : blocks)
       if (failed(decomposeNormalise(*block, &count)))
         return signalPassFailure();
-    numDecomposed += count;
     if (count == 0)
       markAllAnalysesPreserved();
   }

@@ -63,10 +63,6 @@ def RaiseAttentionPass
 
     What is almost attention leaves a note in `graph.notes`.
   }];
-  let statistics = [
-    Statistic<"numRaised", "raised", "attention ops made">,
-    Statistic<"numRefused", "refused", "products that were almost attention">
-  ];
 }
 
 def DecomposeAttentionPass
@@ -96,9 +92,6 @@ def DecomposeAttentionPass
     Option<"f32Scores", "f32-scores", "bool", "false",
            "do not round f16 and bf16 scores before the softmax">
   ];
-  let statistics = [
-    Statistic<"numDecomposed", "decomposed", "attention ops replaced">
-  ];
 }
 
 def DecomposeNormalisePass
@@ -124,9 +117,6 @@ def DecomposeNormalisePass
   let options = [
     Option<"fusedOnly", "fused-only", "bool", "false",
            "only touch the bodies of fused regions">
-  ];
-  let statistics = [
-    Statistic<"numDecomposed", "decomposed", "normalisations replaced">
   ];
 }
 

@@ -251,11 +251,9 @@ struct RaiseAttentionPass
       AttentionReading reading = readAttention(product);
       if (auto *refusal = std::get_if<Refusal>(&reading)) {
         graphir::addNote(kRule, refusal->ops, refusal->text);
-        ++numRefused;
       } else if (auto *match = std::get_if<AttentionMatch>(&reading)) {
         if (failed(raise(*match)))
           return signalPassFailure();
-        ++numRaised;
       }
     }
   }
