@@ -4,9 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "autotune/measure/Timer.h"
 
-#include "autotune/measure/Statistics.h"
 #include "runtime/cpu/ThreadPool.h"
 #include "tests/unit/runtime/TestPlan.h"
+
+#include <algorithm>
 
 using namespace azulejo;
 using measure::GuardedBuffer;
@@ -83,7 +84,8 @@ TEST_F(TimerTest, MoreWorkTakesLonger) {
     ASSERT_TRUE(memory);
     auto timing = measure::timeRuns(*executable, copies, *memory, queue, {});
     ASSERT_TRUE(timing);
-    times[i] = measure::summarize(timing->samplesNs).medianNs;
+    // The fastest: others that use the machine make samples longer only.
+    times[i] = *std::ranges::min_element(timing->samplesNs);
   }
   EXPECT_GT(times[1], 8 * times[0]);
 }
