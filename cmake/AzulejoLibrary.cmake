@@ -51,6 +51,17 @@ if(AZULEJO_SANITIZE)
   add_compile_options(-fsanitize=${AZULEJO_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${AZULEJO_SANITIZE})
+  if(AZULEJO_ENABLE_COMPILER)
+    # LLVM turns these two off for itself, too: it casts by kinds, not by RTTI,
+    # and generated functions carry no signature in front of them.
+    add_compile_options(-fno-sanitize=vptr)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      add_compile_options(-fno-sanitize=function)
+    endif()
+    add_library(AzulejoSanitizerOptions OBJECT
+      ${AZULEJO_ROOT}/cmake/SanitizerOptions.cpp)
+    link_libraries("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:AzulejoSanitizerOptions>>")
+  endif()
 endif()
 
 # What LLVM's archives need besides. Linked in where the archives are there, so
@@ -85,9 +96,20 @@ if(AZULEJO_ENABLE_COMPILER)
   target_include_directories(azulejo_mlir SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_link_libraries(azulejo_mlir INTERFACE
     -Wl,--start-group ${AZULEJO_LLVM_ARCHIVES} -Wl,--end-group ${AZULEJO_COMPRESSION} Threads::Threads ${CMAKE_DL_LIBS})
-  target_link_options(azulejo_mlir INTERFACE -Wl,--gc-sections -Wl,--exclude-libs,ALL)
+  target_link_options(azulejo_mlir INTERFACE -Wl,--gc-sections)
+  if(NOT AZULEJO_SANITIZE)
+    # Not with sanitizers: clang's are archives, and must replace malloc in the
+    # shared libraries, too.
+    target_link_options(azulejo_mlir INTERFACE -Wl,--exclude-libs,ALL)
+  endif()
   # LLVM is built without exceptions; ABI-breaking checks are off in Debian's.
-  target_compile_options(azulejo_mlir INTERFACE -fno-exceptions -Werror=deprecated-declarations)
+  target_compile_options(azulejo_mlir INTERFACE -fno-exceptions)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Clang would report libstdc++'s own uses in std::stable_sort.
+    target_compile_options(azulejo_mlir INTERFACE -Werror=deprecated-declarations)
+  else()
+    target_compile_options(azulejo_mlir INTERFACE -Wno-deprecated-declarations)
+  endif()
   list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
   include(TableGen)
   include(AddLLVM)

@@ -170,11 +170,14 @@ static void watchParent(pid_t parent) {
   }).detach();
 }
 
-static void limitMemory(int64_t bytes) {
+static void limitProcess(int64_t bytes) {
   rlimit core{0, 0};
   setrlimit(RLIMIT_CORE, &core);
 #if defined(__SANITIZE_ADDRESS__)
   bytes = 0; // the shadow alone is larger than any sensible limit
+  // A candidate that crashes ends by its signal, as it does elsewhere.
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    signal(number, SIG_DFL);
 #endif
   if (bytes <= 0)
     return;
@@ -192,7 +195,7 @@ static int workerMain(int argc, char **argv) {
   }
   if (parent <= 0)
     return 2;
-  limitMemory(memory);
+  limitProcess(memory);
   watchParent(static_cast<pid_t>(parent));
   // Candidates shall not find the socket under a well-known number.
   int socket = fcntl(0, F_DUPFD_CLOEXEC, 100);
