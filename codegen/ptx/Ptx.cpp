@@ -14,11 +14,13 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/CallingConv.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
@@ -132,6 +134,45 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   all.run(module, mam);
 }
 
+/// Straight-line strength reduction compares every address computation with
+/// the earlier ones that share an operand with it. What that takes grows with
+/// the square of a group's size: milliseconds for most kernels, seconds for
+/// some, where the pass buys a percent of the code's size. This many pairs are
+/// worth their time; a kernel with more goes without.
+static constexpr size_t kMostAddressPairs = 5000;
+
+static size_t addressPairs(const llvm::Module &module) {
+  llvm::DenseMap<const llvm::Value *, size_t> readers;
+  for (const llvm::Function &function : module)
+    for (const llvm::BasicBlock &block : function)
+      for (const llvm::Instruction &op : block)
+        if (op.getOpcode() == llvm::Instruction::Add ||
+            op.getOpcode() == llvm::Instruction::Mul ||
+            op.getOpcode() == llvm::Instruction::GetElementPtr)
+          for (const llvm::Value *operand : op.operands())
+            if (!llvm::isa<llvm::Constant>(operand))
+              ++readers[operand];
+  size_t pairs = 0;
+  for (auto [value, count] : readers)
+    pairs += count * count;
+  return pairs;
+}
+
+namespace {
+/// The backend's pipeline is fixed; this is how a pass of it is left out.
+class StrengthReductionGate final : public llvm::OptPassGate {
+public:
+  explicit StrengthReductionGate(bool closed) : closed(closed) {}
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef) const override {
+    return pass != "slsr";
+  }
+  bool isEnabled() const override { return closed; }
+
+private:
+  bool closed;
+};
+} // namespace
+
 std::string withoutOccupancyGoal(std::string ptx) {
   size_t bound = ptx.find("\n.reqntid ");
   if (bound != std::string::npos)
@@ -186,6 +227,8 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
   }
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
+  StrengthReductionGate gate(addressPairs(*llvmModule) > kMostAddressPairs);
+  context.setOptPassGate(gate);
   llvm::legacy::PassManager codegen;
   if ((*machine)->addPassesToEmitFile(codegen, stream, nullptr,
                                       llvm::CodeGenFileType::AssemblyFile))

@@ -20,6 +20,7 @@
 
 #include "autotune/measure/Timer.h"
 #include "frontend/driver/KernelCompiler.h"
+#include "ir/reference/HostTensor.h"
 
 namespace azulejo::driver {
 
@@ -47,14 +48,41 @@ struct Verdict {
   double maxUlp = 0;       ///< against the oracle
 };
 
+using Sizes = std::map<std::string, int64_t>;
+
+/// The oracle's word on one set of sizes.
+struct OracleCase {
+  Sizes sizes;
+  std::vector<reference::HostTensor> inputs, oracle, plain;
+};
+
+/// What a region's candidates are compared with, as far as no device is needed
+/// for it. Made once for a region, by any runner, and given to those that open
+/// it: a worker that replaces another one does not make it again.
+struct References {
+  /// The region run op by op, a serialised plan; empty: some op has no kernel
+  /// of its own, and `noPlan` says so.
+  std::string unfusedPlan;
+  std::string noPlan;
+  std::vector<OracleCase> cases;
+  /// False: there may be cases, too large to be carried from one process to
+  /// another. Who opens the region makes them.
+  bool hasCases = true;
+};
+
 class CandidateRunner {
 public:
   virtual ~CandidateRunner() = default;
 
   virtual Result<KernelCode> compile(const std::string &region,
                                      const schedule::Schedule &schedule) = 0;
-  /// Makes inputs and references of a region; the calls below refer to it.
-  virtual Status open(const std::string &region) = 0;
+  /// Opens what candidates will run on, where that takes time.
+  virtual Status warmUp() { return {}; }
+  virtual Result<References> makeReferences(const std::string &region) = 0;
+  /// Makes inputs of a region and its results at full size; the calls below
+  /// refer to it.
+  virtual Status open(const std::string &region,
+                      const References &references) = 0;
   /// An error of code CandidateWrong: the result is wrong, and how.
   virtual Result<Verdict> verify(const KernelCode &code) = 0;
   virtual Result<measure::Timing> time(const KernelCode &code,
@@ -76,7 +104,8 @@ public:
 
   Result<KernelCode> compile(const std::string &region,
                              const schedule::Schedule &schedule) override;
-  Status open(const std::string &region) override;
+  Result<References> makeReferences(const std::string &region) override;
+  Status open(const std::string &region, const References &references) override;
   Result<Verdict> verify(const KernelCode &code) override;
   Result<measure::Timing> time(const KernelCode &code,
                                const measure::TimeOptions &options) override;

@@ -17,19 +17,22 @@ using reference::HostTensor;
 
 Result<std::unique_ptr<GpuRegion>>
 GpuRegion::open(GpuTools &gpu, const std::string &region,
-                const target::TargetDesc &target,
+                const References &references, const target::TargetDesc &target,
                 const RunnerOptions &options) {
   std::unique_ptr<GpuRegion> fresh(new GpuRegion(gpu, region, target, options));
   Result<RegionFacts> facts = factsOf(region, target);
   if (!facts)
     return facts.error();
   fresh->facts = std::move(*facts);
-  Result<std::vector<OracleCase>> cases =
-      oracleCases(fresh->facts, options.seed);
-  if (!cases)
-    return cases.error();
-  fresh->cases = std::move(*cases);
-  if (Status status = fresh->makeGolden(); !status)
+  fresh->cases = references.cases;
+  if (!references.hasCases) {
+    Result<std::vector<OracleCase>> cases =
+        oracleCases(fresh->facts, options.seed, options.threads);
+    if (!cases)
+      return cases.error();
+    fresh->cases = std::move(*cases);
+  }
+  if (Status status = fresh->makeGolden(references); !status)
     return status.error();
   return fresh;
 }
@@ -54,7 +57,7 @@ Status GpuRegion::upload(DeviceTensors &set,
 }
 
 /// Inputs and the unfused result at the tuned size.
-Status GpuRegion::makeGolden() {
+Status GpuRegion::makeGolden(const References &references) {
   Result<std::vector<HostTensor>> inputs =
       randomInputs(facts.graph, facts.tuned, options.seed + 1);
   if (!inputs)
@@ -84,7 +87,7 @@ Status GpuRegion::makeGolden() {
       return buffer.error();
     again.push_back(std::move(*buffer));
   }
-  Status unfused = runUnfused();
+  Status unfused = runUnfused(references);
   hasUnfused = unfused.ok();
   // Some ops have no kernel of their own; then the oracle stands alone. With
   // neither there is nothing to verify by.
@@ -93,8 +96,8 @@ Status GpuRegion::makeGolden() {
   return {};
 }
 
-Status GpuRegion::runUnfused() {
-  auto executable = prepareUnfused(facts.graph, target, options, *gpu.backend);
+Status GpuRegion::runUnfused(const References &references) {
+  auto executable = prepareUnfused(references, *gpu.backend);
   if (!executable)
     return executable.error();
   if (Status status = runGuarded(**executable, *golden,

@@ -33,9 +33,9 @@ struct GpuTools {
 
 class GpuRegion {
 public:
-  /// All arguments but the text must outlive the region.
+  /// The tools, the target and the options must outlive the region.
   static Result<std::unique_ptr<GpuRegion>>
-  open(GpuTools &gpu, const std::string &region,
+  open(GpuTools &gpu, const std::string &region, const References &references,
        const target::TargetDesc &target, const RunnerOptions &options);
   ~GpuRegion();
 
@@ -50,8 +50,8 @@ private:
             const RunnerOptions &options)
       : gpu(gpu), region(std::move(region)), target(target), options(options) {}
 
-  Status makeGolden();
-  Status runUnfused();
+  Status makeGolden(const References &references);
+  Status runUnfused(const References &references);
   Result<runtime::Executable *> prepare(const KernelCode &code);
   Status upload(Tensors &set, const std::vector<reference::HostTensor> &inputs);
   Result<std::vector<reference::HostTensor>>

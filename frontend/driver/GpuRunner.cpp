@@ -42,7 +42,7 @@ Result<KernelCode> GpuRunner::compile(const std::string &region,
   return code;
 }
 
-Status GpuRunner::openGpu() {
+Status GpuRunner::warmUp() {
   if (gpu)
     return {};
   auto fresh = std::make_unique<GpuTools>();
@@ -71,14 +71,19 @@ Status GpuRunner::openGpu() {
   return {};
 }
 
-Status GpuRunner::open(const std::string &region) {
+Result<References> GpuRunner::makeReferences(const std::string &region) {
+  return referencesOf(region, target, options);
+}
+
+Status GpuRunner::open(const std::string &region,
+                       const References &references) {
   if (opened && opened->text() == region)
     return {};
-  if (Status status = openGpu(); !status)
+  if (Status status = warmUp(); !status)
     return status;
   opened.reset(); // its memory first
   Result<std::unique_ptr<GpuRegion>> made =
-      GpuRegion::open(*gpu, region, target, options);
+      GpuRegion::open(*gpu, region, references, target, options);
   if (!made)
     return made.error();
   opened = std::move(*made);

@@ -24,19 +24,21 @@ public:
   /// Uses no GPU.
   Result<KernelCode> compile(const std::string &region,
                              const schedule::Schedule &schedule) override;
-  Status open(const std::string &region) override;
+  /// Opens the driver and the device.
+  Status warmUp() override;
+  /// Uses no GPU either.
+  Result<References> makeReferences(const std::string &region) override;
+  Status open(const std::string &region, const References &references) override;
   Result<Verdict> verify(const KernelCode &code) override;
   Result<measure::Timing> time(const KernelCode &code,
                                const measure::TimeOptions &options) override;
   bool isSpent() const override;
 
 private:
-  Status openGpu();
-
   target::TargetDesc target;
   RunnerOptions options;
   std::optional<codegen::Assembler> assembler; ///< looked for once
-  std::unique_ptr<GpuTools> gpu;               ///< opened with the first region
+  std::unique_ptr<GpuTools> gpu;               ///< opened by warmUp()
   std::unique_ptr<GpuRegion> opened;
 };
 

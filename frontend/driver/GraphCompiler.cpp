@@ -4,15 +4,13 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/GraphCompiler.h"
 
+#include "frontend/driver/InParallel.h"
 #include "frontend/driver/Schedules.h"
 #include "frontend/import/ImportGraph.h"
 #include "frontend/register/Oracle.h"
 #include "passes/graph/Graph.h"
 
 #include "mlir/Pass/PassManager.h"
-
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 
@@ -69,22 +67,10 @@ RegionTable regionsOf(FusedGraph &fused) {
 }
 
 Result<std::vector<KernelCode>>
-compileRegions(const std::vector<std::string> &texts,
-               const std::vector<schedule::Schedule> &schedules,
-               const target::TargetDesc &target, int threads) {
+compileEach(const std::vector<std::string> &texts, int threads,
+            const std::function<Result<KernelCode>(size_t)> &compile) {
   std::vector<std::optional<Result<KernelCode>>> slots(texts.size());
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < texts.size();)
-      slots[i] = compileKernel(texts[i], schedules[i], target);
-  };
-  std::vector<std::thread> helpers;
-  size_t wanted = std::min<size_t>(std::max(threads, 1), texts.size());
-  for (size_t i = 1; i < wanted; ++i)
-    helpers.emplace_back(work);
-  work();
-  for (std::thread &helper : helpers)
-    helper.join();
+  inParallel(texts.size(), threads, [&](size_t i) { slots[i] = compile(i); });
   std::vector<KernelCode> codes;
   for (std::optional<Result<KernelCode>> &slot : slots) {
     if (!*slot)
@@ -94,17 +80,25 @@ compileRegions(const std::vector<std::string> &texts,
   return codes;
 }
 
+namespace {
+/// For the log, which is one thread's.
+struct Remark {
+  int level = 0;
+  std::string text;
+};
+} // namespace
+
 /// Assembles one region's code. A default schedule is a guess about registers;
 /// where the assembler disagrees, the schedule that needs the least is taken,
 /// and if it has flaws, too, the default is kept: a graph that can run shall
 /// run.
 static Status assembleRegion(KernelCode &code, const std::string &text,
                              const target::TargetDesc &target,
-                             const codegen::Assembler &assembler,
-                             const api::CompileRequest &request) {
+                             const codegen::Assembler &assembler, bool pinned,
+                             Remark &remark) {
   KernelCode flawed = code;
   Status status = assembleKernel(code, target, assembler);
-  if (status || status.error().rule != kFlawRule || !request.pin.empty())
+  if (status || status.error().rule != kFlawRule || pinned)
     return status;
   Result<RegionSchedules> known = schedulesOf(text, target);
   if (!known)
@@ -114,13 +108,13 @@ static Status assembleRegion(KernelCode &code, const std::string &text,
     if (!next)
       return next.error();
     if (assembleKernel(*next, target, assembler)) {
-      request.log(2, status.error().message + "; " + known->general.str() +
-                         " instead");
+      remark = {2, status.error().message + "; " + known->general.str() +
+                       " instead"};
       code = *std::move(next);
       return {};
     }
   }
-  request.log(1, status.error().message + "; no other schedule does better");
+  remark = {1, status.error().message + "; no other schedule does better"};
   code = std::move(flawed);
   return assembleKernel(code, target, assembler, Flaws::Accept);
 }
@@ -138,10 +132,17 @@ static Status assembleAll(std::vector<KernelCode> &codes,
                      (assembler->path.empty() ? "" : ", " + assembler->path) +
                      (assembler->note.empty() ? "" : " (" + assembler->note) +
                      (assembler->note.empty() ? "" : ")"));
-  for (size_t i = 0; i < codes.size(); ++i)
-    if (Status status =
-            assembleRegion(codes[i], texts[i], target, *assembler, request);
-        !status)
+  std::vector<Status> statuses(codes.size());
+  std::vector<Remark> remarks(codes.size());
+  inParallel(codes.size(), request.threads, [&](size_t i) {
+    statuses[i] = assembleRegion(codes[i], texts[i], target, *assembler,
+                                 !request.pin.empty(), remarks[i]);
+  });
+  for (const Remark &remark : remarks)
+    if (!remark.text.empty())
+      request.log(remark.level, remark.text);
+  for (const Status &status : statuses)
+    if (!status)
       return status;
   return {};
 }
@@ -159,7 +160,9 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
   if (!chosen)
     return chosen.error();
   Result<std::vector<KernelCode>> codes =
-      compileRegions(regions.texts, chosen->schedules, target, request.threads);
+      compileEach(regions.texts, request.threads, [&](size_t i) {
+        return compileKernel(regions.texts[i], chosen->schedules[i], target);
+      });
   if (!codes)
     return codes.error();
   if (target.kind == target::Kind::Gpu)

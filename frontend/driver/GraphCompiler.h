@@ -35,11 +35,10 @@ struct RegionTable {
 };
 RegionTable regionsOf(FusedGraph &fused);
 
-/// Compiles each region under its schedule, on up to `threads` threads.
+/// The code of each region, by `compile`, on up to `threads` threads.
 Result<std::vector<KernelCode>>
-compileRegions(const std::vector<std::string> &texts,
-               const std::vector<schedule::Schedule> &schedules,
-               const target::TargetDesc &target, int threads);
+compileEach(const std::vector<std::string> &texts, int threads,
+            const std::function<Result<KernelCode>(size_t)> &compile);
 
 /// Joins code and graph: buffers, workspace, launches, notes.
 Result<plan::Plan> buildPlan(FusedGraph &fused, const graph::Graph &graph,

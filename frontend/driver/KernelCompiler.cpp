@@ -349,4 +349,18 @@ Result<KernelCode> compileKernel(std::string_view text,
   return code;
 }
 
+Result<KernelCode> compileGeneral(std::string_view text,
+                                  const target::TargetDesc &target) {
+  Result<RegionSchedules> known = schedulesOf(text, target);
+  if (!known)
+    return known.error();
+  Session session;
+  OwningOpRef<ModuleOp> source;
+  graphir::FusedOp region = parseRegion(session, text, source);
+  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
+    return session.error(ErrorCode::Internal, "region", "");
+  return compileForm(session, region, *tiling::findFamily(region.getFamily()),
+                     known->general, target, /*assumeAligned=*/false, nullptr);
+}
+
 } // namespace azulejo::driver

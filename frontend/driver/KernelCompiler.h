@@ -90,6 +90,11 @@ Result<KernelCode> compileKernel(std::string_view regionText,
                                  KernelText *text = nullptr,
                                  bool withGeneral = true);
 
+/// The general form alone: a candidate is timed without one, and the unfused
+/// plan needs no other.
+Result<KernelCode> compileGeneral(std::string_view regionText,
+                                  const target::TargetDesc &target);
+
 /// Rule of the error for code that is not worth running.
 inline constexpr char kFlawRule[] = "assembler.flaw";
 

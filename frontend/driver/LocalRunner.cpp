@@ -108,18 +108,22 @@ LocalRunner::Opened::prepare(const KernelCode &code,
 
 /// The region run op by op, at the tuned size.
 static Result<std::vector<HostTensor>>
-runUnfused(const graph::Graph &graph, const target::TargetDesc &target,
-           const RunnerOptions &options, const runtime::CpuBackend &backend,
+runUnfused(const References &references, const runtime::CpuBackend &backend,
            const Sizes &sizes, const std::vector<HostTensor> &inputs,
            const runtime::Queue &queue) {
   Result<std::unique_ptr<runtime::Executable>> executable =
-      prepareUnfused(graph, target, options, backend);
+      prepareUnfused(references, backend);
   if (!executable)
     return executable.error();
   return runGuarded(**executable, sizes, inputs, queue, 4096);
 }
 
-Status LocalRunner::open(const std::string &region) {
+Result<References> LocalRunner::makeReferences(const std::string &region) {
+  return referencesOf(region, target, options);
+}
+
+Status LocalRunner::open(const std::string &region,
+                         const References &references) {
   if (opened && opened->region == region)
     return {};
   auto fresh = std::make_unique<Opened>(target, options.threads);
@@ -128,19 +132,21 @@ Status LocalRunner::open(const std::string &region) {
   if (!facts)
     return facts.error();
   fresh->facts = std::move(*facts);
-  const graph::Graph &graph = fresh->facts.graph;
-  Result<std::vector<OracleCase>> cases =
-      oracleCases(fresh->facts, options.seed);
-  if (!cases)
-    return cases.error();
-  fresh->cases = std::move(*cases);
+  fresh->cases = references.cases;
+  if (!references.hasCases) {
+    Result<std::vector<OracleCase>> cases =
+        oracleCases(fresh->facts, options.seed, options.threads);
+    if (!cases)
+      return cases.error();
+    fresh->cases = std::move(*cases);
+  }
   Result<std::vector<HostTensor>> inputs =
-      randomInputs(graph, fresh->facts.tuned, options.seed + 1);
+      randomInputs(fresh->facts.graph, fresh->facts.tuned, options.seed + 1);
   if (!inputs)
     return inputs.error();
   fresh->fullInputs = std::move(*inputs);
   Result<std::vector<HostTensor>> unfused =
-      runUnfused(graph, target, options, fresh->backend, fresh->facts.tuned,
+      runUnfused(references, fresh->backend, fresh->facts.tuned,
                  fresh->fullInputs, fresh->queue());
   // Some ops have no kernel of their own; then the oracle stands alone. With
   // neither there is nothing to verify by.

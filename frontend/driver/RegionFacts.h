@@ -10,11 +10,10 @@
 #ifndef AZULEJO_FRONTEND_DRIVER_REGIONFACTS_H
 #define AZULEJO_FRONTEND_DRIVER_REGIONFACTS_H
 
+#include "frontend/driver/CandidateRunner.h"
 #include "frontend/driver/GraphCompiler.h"
 
 namespace azulejo::driver {
-
-using Sizes = std::map<std::string, int64_t>;
 
 struct RegionFacts {
   graph::Graph graph; ///< what the region computes

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/RegionReference.h"
 
+#include "frontend/driver/InParallel.h"
+#include "frontend/driver/Session.h"
 #include "frontend/driver/TrialData.h"
 #include "ir/reference/Check.h"
 #include "ir/reference/Evaluate.h"
@@ -45,29 +47,106 @@ double depthOf(const RegionFacts &facts, double outputElements) {
 }
 
 Result<std::vector<OracleCase>> oracleCases(const RegionFacts &facts,
-                                            uint64_t seed) {
+                                            uint64_t seed, int threads) {
   const graph::Graph &graph = facts.graph;
   std::vector<OracleCase> cases;
   for (const Sizes &sizes : facts.small) {
-    OracleCase one;
-    one.sizes = sizes;
     Result<std::vector<HostTensor>> inputs = randomInputs(graph, sizes, seed);
     if (!inputs)
       return inputs.error();
-    one.inputs = std::move(*inputs);
-    auto oracle =
-        reference::evaluate(graph, sizes, one.inputs, reference::Mode::Oracle);
-    auto plain =
-        reference::evaluate(graph, sizes, one.inputs, reference::Mode::Plain);
-    if (!oracle)
-      return oracle.error();
-    if (!plain)
-      return plain.error();
-    one.oracle = std::move(*oracle);
-    one.plain = std::move(*plain);
-    cases.push_back(std::move(one));
+    cases.push_back({sizes, std::move(*inputs), {}, {}});
   }
+  // Each case is evaluated in both modes.
+  std::vector<Status> statuses(2 * cases.size());
+  inParallel(statuses.size(), threads, [&](size_t i) {
+    OracleCase &one = cases[i / 2];
+    bool oracle = i % 2 == 0;
+    auto result = reference::evaluate(graph, one.sizes, one.inputs,
+                                      oracle ? reference::Mode::Oracle
+                                             : reference::Mode::Plain);
+    if (result)
+      (oracle ? one.oracle : one.plain) = std::move(*result);
+    else
+      statuses[i] = result.error();
+  });
+  for (const Status &status : statuses)
+    if (!status)
+      return status.error();
   return cases;
+}
+
+/// One kernel of the unfused plan. On a GPU its general form, which runs for
+/// every alignment and shares no assumption with the candidates.
+static Result<KernelCode> referenceKernel(const std::string &region,
+                                          const target::TargetDesc &target,
+                                          const codegen::Assembler *assembler) {
+  if (assembler) {
+    Result<KernelCode> code = compileGeneral(region, target);
+    if (code)
+      if (Status status =
+              assembleKernel(*code, target, *assembler, Flaws::Accept);
+          !status)
+        return status.error();
+    return code;
+  }
+  Result<RegionSchedules> known = schedulesOf(region, target);
+  if (!known)
+    return known.error();
+  return compileKernel(region, known->fallback, target, nullptr,
+                       /*withGeneral=*/false);
+}
+
+/// The plan that runs each op of a graph as a kernel, serialised.
+static Result<std::string> unfusedPlan(const graph::Graph &graph,
+                                       const target::TargetDesc &target,
+                                       const RunnerOptions &options) {
+  std::optional<codegen::Assembler> assembler;
+  if (target.kind == target::Kind::Gpu) {
+    Result<codegen::Assembler> found =
+        codegen::findAssembler(options.assembler);
+    if (!found)
+      return found.error();
+    assembler = std::move(*found);
+  }
+  Session session;
+  Result<FusedGraph> fused = fuseGraph(session, graph, /*allowFusion=*/false);
+  if (!fused)
+    return fused.error();
+  RegionTable regions = regionsOf(*fused);
+  Result<std::vector<KernelCode>> codes =
+      compileEach(regions.texts, options.threads, [&](size_t i) {
+        return referenceKernel(regions.texts[i], target,
+                               assembler ? &*assembler : nullptr);
+      });
+  if (!codes)
+    return codes.error();
+  Result<plan::Plan> plan = buildPlan(*fused, graph, regions, *codes, target);
+  if (!plan)
+    return plan.error();
+  return plan::serialize(*plan);
+}
+
+Result<References> referencesOf(const std::string &region,
+                                const target::TargetDesc &target,
+                                const RunnerOptions &options) {
+  Result<RegionFacts> facts = factsOf(region, target);
+  if (!facts)
+    return facts.error();
+  References references;
+  Result<std::vector<OracleCase>> cases =
+      oracleCases(*facts, options.seed, options.threads);
+  if (!cases)
+    return cases.error();
+  references.cases = std::move(*cases);
+  Result<std::string> plan = unfusedPlan(facts->graph, target, options);
+  // An assembler that does not work is nobody's reference.
+  if (!plan && plan.error().code == ErrorCode::Toolchain)
+    return plan.error();
+  if (plan)
+    references.unfusedPlan = std::move(*plan);
+  else
+    references.noPlan = plan.error().str();
+  return references;
 }
 
 static bool hasNan(const HostTensor &oracle) {
@@ -102,23 +181,12 @@ Status checkCase(const graph::Graph &graph, const OracleCase &one,
 }
 
 Result<std::unique_ptr<runtime::Executable>>
-prepareUnfused(const graph::Graph &graph, const target::TargetDesc &target,
-               const RunnerOptions &options, const runtime::Backend &backend) {
-  api::CompileRequest request;
-  request.allowFusion = false;
-  request.cacheAccess = api::CacheAccess::Off;
-  request.threads = options.threads;
-  request.assembler = options.assembler.wanted;
-  request.nvJitLink = options.assembler.nvJitLink;
-  request.ptxas = options.assembler.ptxas;
-  request.log = [](int, const std::string &) {};
-  request.progress = [](const std::string &, int64_t, int64_t, double) {
-    return true;
-  };
-  Result<api::CompiledPlan> compiled = compileGraph(graph, target, request);
-  if (!compiled)
-    return compiled.error();
-  Result<plan::Plan> plan = plan::parse(compiled->plan, "the unfused plan");
+prepareUnfused(const References &references, const runtime::Backend &backend) {
+  if (references.unfusedPlan.empty())
+    return makeError(ErrorCode::Unsupported, "the unfused plan",
+                     references.noPlan);
+  Result<plan::Plan> plan =
+      plan::parse(references.unfusedPlan, "the unfused plan");
   if (!plan)
     return plan.error();
   return runtime::Executable::prepare(std::move(*plan), backend);

@@ -15,14 +15,13 @@
 
 namespace azulejo::driver {
 
-/// The oracle's word on one set of sizes.
-struct OracleCase {
-  Sizes sizes;
-  std::vector<reference::HostTensor> inputs, oracle, plain;
-};
-
 Result<std::vector<OracleCase>> oracleCases(const RegionFacts &facts,
-                                            uint64_t seed);
+                                            uint64_t seed, int threads);
+
+/// Both judges of a region, as far as they can be made without a device.
+Result<References> referencesOf(const std::string &region,
+                                const target::TargetDesc &target,
+                                const RunnerOptions &options);
 
 /// Compares outputs with the oracle; an error of code CandidateWrong says what
 /// is wrong. Adds to the verdict.
@@ -32,10 +31,9 @@ Status checkCase(const graph::Graph &graph, const OracleCase &one,
 
 Error wrongCandidate(std::string message, const char *rule);
 
-/// The region run op by op. Some ops have no kernel of their own: an error.
+/// The region run op by op; an error where some op has no kernel of its own.
 Result<std::unique_ptr<runtime::Executable>>
-prepareUnfused(const graph::Graph &graph, const target::TargetDesc &target,
-               const RunnerOptions &options, const runtime::Backend &backend);
+prepareUnfused(const References &references, const runtime::Backend &backend);
 
 Result<std::unique_ptr<runtime::Executable>>
 prepareCandidate(const std::string &region, const graph::Graph &graph,

@@ -5,7 +5,6 @@
 #include "frontend/driver/RegionTuning.h"
 
 #include "autotune/search/Candidates.h"
-#include "autotune/search/Ranking.h"
 #include "frontend/driver/RegionReference.h"
 #include "frontend/driver/TuningRecords.h"
 
@@ -16,21 +15,10 @@ namespace azulejo::driver {
 
 namespace status = cache::trialStatus;
 
-// Parts of the budget by which a stage has to be done.
-static constexpr double kCompiled = 0.45, kVerified = 0.6, kTimed = 0.75,
-                        kNeighboursCompiled = 0.85, kNeighboursVerified = 0.9,
-                        kAll = 0.98;
-static constexpr size_t kFinalists = 6, kEnough = 12, kClimbs = 3;
-
-/// Whether more samples would hardly change the picture: there are plenty, or
-/// they are long and there are some.
-static bool isWellTimed(const Candidate &candidate) {
-  constexpr size_t kPlenty = 96, kSome = 15;
-  constexpr double kSeconds = 1;
-  return candidate.samplesNs.size() >= kPlenty ||
-         (candidate.samplesNs.size() >= kSome &&
-          candidate.disturbance.seconds >= kSeconds);
-}
+// Parts of the budget: beyond the first, neighbours are not worth beginning
+// with; the second leaves a moment to end.
+static constexpr double kTimed = 0.75, kAll = 0.98;
+static constexpr size_t kClimbs = 3;
 
 RegionTuning::RegionTuning(const target::TargetDesc &target,
                            const api::CompileRequest &request,
@@ -41,12 +29,19 @@ RegionTuning::RegionTuning(const target::TargetDesc &target,
     : target(target), request(request), options(options), store(store),
       region(region), schedules(schedules), clock(clock), known(known),
       timedWith(tuningEnvironment(target, request)),
-      workerPath(findWorker(request.workerPath)) {}
+      workerPath(findWorker(request.workerPath)),
+      plan(clock.total(), kFinalists) {}
 
-RegionTuning::~RegionTuning() = default;
+RegionTuning::~RegionTuning() { clock.giveUp(); }
+
+double RegionTuning::secondsLeft() const {
+  return kAll * clock.total() - clock.elapsed();
+}
 
 std::unique_ptr<CandidateRunner>
 RegionTuning::makeRunner(std::function<bool()> cancelled, bool runs) {
+  if (options.makeRunner)
+    return options.makeRunner(runs, std::move(cancelled));
   RunnerOptions how{request.threads,
                     options.seed,
                     options.redzoneBytes,
@@ -60,13 +55,6 @@ RegionTuning::makeRunner(std::function<bool()> cancelled, bool runs) {
     limits.addressSpaceBytes = 0;
   return std::make_unique<WorkerClient>(workerPath, target, how, limits,
                                         std::move(cancelled));
-}
-
-bool RegionTuning::cutShort(double limit) {
-  if (clock.pump() && clock.used() < limit)
-    return false;
-  complete = false;
-  return true;
 }
 
 void RegionTuning::fail(Candidate &candidate, const Error &error) {
@@ -105,174 +93,161 @@ RegionTuning::Indices RegionTuning::add(std::vector<schedule::Schedule> list) {
   return added;
 }
 
-std::string RegionTuning::compileOne(Candidate &candidate,
-                                     CandidateRunner &by) {
+void RegionTuning::compileOne(Candidate &candidate, CandidateRunner &by) {
   Result<KernelCode> code = by.compile(region, candidate.schedule);
   if (!code) {
     fail(candidate, code.error());
     if (candidate.status == "error")
       candidate.status = status::compileError;
-    return {};
+    return;
   }
   candidate.code = std::move(*code);
   if (options.afterCompile)
     options.afterCompile(candidate.code);
-  return imageKey(candidate.code);
+  candidate.digest = imageKey(candidate.code);
 }
 
-void RegionTuning::compile(const Indices &which, double limit) {
-  clock.phase("compile", static_cast<int64_t>(which.size()));
-  std::atomic<size_t> next{0}, ended{0};
-  std::atomic<bool> stop{false};
-  size_t count = std::clamp<size_t>(request.threads, 1, which.size());
-  std::vector<std::thread> threads;
-  for (size_t t = 0; t < count; ++t)
-    threads.emplace_back([&] {
-      std::unique_ptr<CandidateRunner> mine =
-          makeRunner([&] { return stop.load(); }, /*runs=*/false);
-      for (size_t i; !stop && (i = next.fetch_add(1)) < which.size();) {
-        Candidate &candidate = candidates[which[i]];
-        if (!candidate.known)
-          candidate.digest = compileOne(candidate, *mine);
-        ++clock.done;
-      }
-      mine.reset();
-      ++ended;
-    });
-  while (ended < count) {
-    if (!stop && cutShort(limit))
-      stop = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  for (std::thread &thread : threads)
-    thread.join();
-  // Which of two equal images counts must not depend on who was first.
-  for (size_t index : which)
-    for (size_t earlier = 0;
-         earlier < index && !candidates[index].digest.empty(); ++earlier)
-      if (candidates[earlier].digest == candidates[index].digest) {
-        candidates[index].sameAs = candidates[earlier].sameAs.value_or(earlier);
-        break;
-      }
+/// What was found out about one image is moved to the candidate that counts.
+static void adopt(Candidate &candidate, Candidate &judged) {
+  candidate.status = judged.status;
+  candidate.reason = judged.reason;
+  candidate.verdict = judged.verdict;
+  candidate.samplesNs = std::move(judged.samplesNs);
+  candidate.disturbance = judged.disturbance;
+  candidate.device = judged.device;
+  candidate.summary = judged.summary;
 }
 
-Status RegionTuning::verify(const Indices &which, double limit) {
-  clock.phase("verify", static_cast<int64_t>(which.size()));
-  for (size_t index : which) {
-    Candidate &candidate = candidates[index];
-    ++clock.done;
-    if (candidate.digest.empty() || candidate.sameAs)
-      continue;
-    // Whatever the time, something should have been verified.
-    bool first = std::none_of(candidates.begin(), candidates.end(),
-                              [](auto &c) { return c.status == status::ok; });
-    if (cutShort(first ? kAll : limit))
-      break;
-    if (Status opened = runner->open(region); !opened) {
-      if (opened.error().code == ErrorCode::Interrupted)
-        break;
-      return opened;
-    }
-    Result<Verdict> verdict = runner->verify(candidate.code);
-    if (!verdict) {
-      fail(candidate, verdict.error());
-      if (verdict.error().code == ErrorCode::Toolchain)
-        return verdict.error();
-      continue;
-    }
-    candidate.verdict = *verdict;
-    candidate.status = status::ok;
+void RegionTuning::arrive(size_t index) {
+  arrived.push_back(index);
+  Candidate &candidate = candidates[index];
+  if (candidate.digest.empty())
+    return;
+  auto equal = std::find_if(arrived.begin(), arrived.end(), [&](size_t i) {
+    return i != index && !candidates[i].sameAs &&
+           candidates[i].digest == candidate.digest;
+  });
+  bool waits = true;
+  if (equal != arrived.end() && *equal < index) {
+    candidate.sameAs = *equal;
+    return;
   }
+  if (equal != arrived.end()) {
+    // Which of two equal images counts must not depend on who was first.
+    for (size_t i : arrived)
+      if (candidates[i].sameAs == *equal)
+        candidates[i].sameAs = index;
+    candidates[*equal].sameAs = index;
+    waits = std::erase(ready, *equal) > 0;
+    if (!waits)
+      adopt(candidate, candidates[*equal]);
+  }
+  if (waits)
+    ready.insert(std::lower_bound(ready.begin(), ready.end(), index), index);
+}
+
+Result<bool> RegionTuning::isOpen() {
+  if (!opening)
+    return true;
+  if (!opening->isDone())
+    return false;
+  Status outcome = opening->outcome();
+  if (outcome)
+    references = opening->takeReferences();
+  opening.reset();
+  if (!outcome)
+    return outcome.error();
+  return true;
+}
+
+Status RegionTuning::judgeOne(size_t index) {
+  Candidate &candidate = candidates[index];
+  // A worker that replaces one begins with this.
+  if (Status opened = runner->open(region, references); !opened)
+    return opened;
+  double begin = clock.elapsed();
+  Result<Verdict> verdict = runner->verify(candidate.code);
+  if (!verdict) {
+    fail(candidate, verdict.error());
+    return verdict.error().code == ErrorCode::Toolchain
+               ? Status(verdict.error())
+               : Status();
+  }
+  candidate.verdict = *verdict;
+  candidate.status = status::ok;
+  plan.verified(clock.elapsed() - begin);
+  // On a CPU the compilers disturb: the first one is timed to learn what that
+  // takes, and again later.
+  if (target.kind != target::Kind::Gpu && plan.knowsTiming())
+    return {};
+  std::optional<cache::TuneLock> turn = takeTurn(kAll);
+  begin = clock.elapsed();
+  timeOnce(candidate, kFirstSamples, std::min(secondsLeft() / 8, 1.0));
+  if (candidate.status == status::ok)
+    plan.timed(clock.elapsed() - begin);
   return {};
 }
 
-void RegionTuning::timeOnce(Candidate &candidate, int64_t samples,
-                            double maxSeconds) {
-  measure::TimeOptions how;
-  how.samples = samples;
-  how.maxSeconds = std::max(maxSeconds, 0.01);
-  Result<measure::Timing> timing = runner->time(candidate.code, how);
-  if (!timing) {
-    fail(candidate, timing.error());
-    return;
-  }
-  candidate.samplesNs.insert(candidate.samplesNs.end(),
-                             timing->samplesNs.begin(),
-                             timing->samplesNs.end());
-  candidate.disturbance.merge(timing->disturbance);
-  if (timing->device) {
-    if (!candidate.device)
-      candidate.device.emplace();
-    candidate.device->merge(*timing->device);
-  }
-  candidate.summary = measure::summarize(candidate.samplesNs);
-}
-
-/// What is locked while something is timed on this machine.
-static cache::Key timingKey(const target::TargetDesc &target) {
-  cache::TuningKey key;
-  key.region = "whatever is being timed";
-  key.targetArch = target.arch;
-  key.silicon = target.siliconKey();
-  return key.key();
-}
-
-RegionTuning::Indices RegionTuning::timeByHalving(Indices alive, double limit) {
-  auto isGood = [&](size_t index) {
-    return candidates[index].status == status::ok && !candidates[index].sameAs;
-  };
-  std::erase_if(alive, [&](size_t index) { return !isGood(index); });
-  // Samples of another minute say nothing about who is faster now.
-  for (size_t index : alive)
-    candidates[index].samplesNs.clear();
-  int64_t samples = 5;
-  for (size_t round = 0; !alive.empty(); ++round) {
-    clock.phase("time", static_cast<int64_t>(alive.size()));
-    // Processes that tune at the same time take turns, round by round; who
-    // waits too long measures all the same, and the load will show.
-    std::optional<cache::TuneLock> turn;
-    for (int tries = 0;
-         !turn && tries < 100 && clock.pump() && clock.used() < limit; ++tries)
-      turn = store.lockForTuning(timingKey(target), 20);
-    double share = (limit - clock.used()) * (clock.left() + clock.elapsed()) /
-                   static_cast<double>(alive.size() + 1) / 2;
-    for (size_t i = 0; i < alive.size(); ++i) {
-      // Each round begins with another one, so that no place in the order is
-      // a candidate's for good.
-      Candidate &candidate = candidates[alive[(i + round) % alive.size()]];
-      // Who has enough samples to be judged is not cut short.
-      bool wanted = candidate.samplesNs.size() < kEnough;
-      if (wanted ? cutShort(limit) : !clock.pump() || clock.used() >= limit)
+Status RegionTuning::judge(const Indices &which) {
+  bool gpu = target.kind == target::Kind::Gpu;
+  Indices wanted;
+  for (size_t index : which)
+    if (!candidates[index].known)
+      wanted.push_back(index);
+  clock.phase("compile", static_cast<int64_t>(wanted.size()));
+  CompileStage stage(
+      wanted, static_cast<size_t>(std::max(request.threads, 1)), clock,
+      [this](auto cancelled) { return makeRunner(cancelled, /*runs=*/false); },
+      [this](size_t index, CandidateRunner &by) {
+        compileOne(candidates[index], by);
+      });
+  size_t good = 0, untimed = 0;
+  for (bool compiles = true;;) {
+    bool last = stage.isDone(); // asked first, so that nobody is overlooked
+    for (size_t index : stage.takeCompiled())
+      arrive(index);
+    if (compiles && last) {
+      compiles = false;
+      clock.phase("verify", static_cast<int64_t>(ready.size()));
+    }
+    if (!clock.pump())
+      break;
+    // A GPU does not mind compilers: there, what waits is no reason to stop.
+    if (compiles && !stage.wasStopped() &&
+        !plan.canCompile(secondsLeft(), gpu ? 0 : ready.size(), untimed)) {
+      stage.stop();
+      complete = false;
+    }
+    Result<bool> open = isOpen();
+    if (!open && open.error().code == ErrorCode::Interrupted)
+      break;
+    if (!open)
+      return open.error();
+    if (ready.empty() && last)
+      return {};
+    if (ready.empty() || !*open) {
+      clock.source().sleep(2e-3);
+      continue;
+    }
+    // Whatever the time, something should have been judged.
+    if (good > 0 ? !plan.canJudge(secondsLeft()) : secondsLeft() <= 0)
+      break;
+    size_t index = ready.front();
+    ready.erase(ready.begin());
+    if (Status status = judgeOne(index); !status) {
+      if (status.error().code == ErrorCode::Interrupted)
         break;
-      timeOnce(candidate, samples, std::min(share, 1.0));
+      return status;
+    }
+    good += candidates[index].status == status::ok;
+    untimed += candidates[index].status == status::ok &&
+               candidates[index].samplesNs.empty();
+    if (!compiles)
       ++clock.done;
-    }
-    std::erase_if(alive, [&](size_t index) {
-      return !isGood(index) || candidates[index].samplesNs.empty();
-    });
-    if (clock.isStopped() || clock.used() >= limit || alive.empty())
-      break;
-    if (alive.size() > kFinalists) {
-      std::vector<search::Measured> measured;
-      for (size_t index : alive) {
-        const measure::Summary &s = candidates[index].summary;
-        measured.push_back(
-            {candidates[index].schedule, s.medianNs, s.ciLowNs, s.ciHighNs});
-      }
-      Indices kept;
-      for (size_t place : search::survivors(measured, kFinalists))
-        kept.push_back(alive[place]);
-      alive = std::move(kept);
-      samples = std::min<int64_t>(2 * samples, 12);
-    } else if (std::all_of(alive.begin(), alive.end(), [&](size_t index) {
-                 return isWellTimed(candidates[index]);
-               })) {
-      break;
-    } else {
-      samples = 8;
-    }
   }
-  return alive;
+  ready.clear();
+  complete = false;
+  return {};
 }
 
 Status RegionTuning::climb(Indices &finalists) {
@@ -291,14 +266,13 @@ Status RegionTuning::climb(Indices &finalists) {
       break;
     for (size_t index : more)
       seen.insert(candidates[index].schedule.str());
-    compile(more, kNeighboursCompiled);
-    if (Status verified = verify(more, kNeighboursVerified); !verified)
-      return verified;
+    if (Status judged = judge(more); !judged)
+      return judged;
     // Those who may lose their place are timed first, so that a round that is
     // cut short does not leave newcomers alone.
     Indices all = finalists;
     all.insert(all.end(), more.begin(), more.end());
-    Indices better = timeByHalving(all, kAll);
+    Indices better = timeByHalving(all, kAll, /*afresh=*/true);
     if (!better.empty())
       finalists = better;
     if (winnerOf(finalists) == best)
@@ -306,16 +280,6 @@ Status RegionTuning::climb(Indices &finalists) {
   }
   complete = completeBefore;
   return {};
-}
-
-size_t RegionTuning::winnerOf(const Indices &finalists) {
-  std::vector<search::Measured> measured;
-  for (size_t index : finalists) {
-    const measure::Summary &s = candidates[index].summary;
-    measured.push_back(
-        {candidates[index].schedule, s.medianNs, s.ciLowNs, s.ciHighNs});
-  }
-  return finalists[search::chooseBest(measured)];
 }
 
 void RegionTuning::shareResults() {
@@ -346,13 +310,13 @@ static Error nothingGood(const std::vector<Candidate> &candidates) {
 /// Starts the runner that verifies and times.
 Status RegionTuning::start() {
   bool gpu = target.kind == target::Kind::Gpu;
-  if (workerPath.empty() && gpu)
+  if (workerPath.empty() && gpu && !options.makeRunner)
     return makeError(ErrorCode::Toolchain, "tuning",
                      "there is no worker program " + request.workerPath +
                          ", and a bad candidate would end the program's use of "
                          "the device",
                      "worker.missing");
-  if (workerPath.empty())
+  if (workerPath.empty() && !options.makeRunner)
     request.log(1, "tuning in this process: there is no worker program " +
                        request.workerPath +
                        "; a candidate that crashes ends the program");
@@ -367,7 +331,8 @@ Status RegionTuning::start() {
   auto *client = dynamic_cast<WorkerClient *>(runner.get());
   Status started = client ? client->start() : Status();
   if (started || gpu || started.error().code == ErrorCode::Interrupted) {
-    complete &= started.ok();
+    if (!started)
+      complete = false;
     return started;
   }
   request.log(1, "tuning in this process, where a candidate that crashes ends "
@@ -383,31 +348,20 @@ Result<schedule::Schedule> RegionTuning::run() {
     return started.error();
   Indices all = add(search::pickCandidates(schedules.space, schedules.fallback,
                                            options.candidates));
-  // A GPU is idle while its candidates are compiled: the references are made
-  // meanwhile. What goes wrong is met, and reported, by verify().
-  std::thread opener;
-  std::atomic<bool> opened{true};
-  if (target.kind == target::Kind::Gpu) {
-    opened = false;
-    opener = std::thread([&] {
-      (void)runner->open(region);
-      opened = true;
-    });
-  }
-  compile(all, kCompiled);
-  while (!opened) {
-    clock.pump(); // so that the opener learns that time is up
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  if (opener.joinable())
-    opener.join();
-  if (Status verified = verify(all, kVerified); !verified)
-    return verified.error();
-  // Where the first stages took too long, timing gets all that is left.
+  opening = std::make_unique<RegionOpening>(
+      region, *runner, clock,
+      [this](auto cancelled) { return makeRunner(cancelled, /*runs=*/false); });
+  if (Status judged = judge(all); !judged)
+    return judged.error();
+  // Where the first stages took long, timing gets all that is left.
   Indices finalists =
-      timeByHalving(all, clock.used() < kVerified + 0.05 ? kTimed : kAll);
+      timeByHalving(all, clock.used() < kTimed - 0.1 ? kTimed : kAll,
+                    /*afresh=*/target.kind != target::Kind::Gpu);
   if (Status climbed = climb(finalists); !climbed)
     return climbed.error();
+  if (opening) // nothing was ever ready to be judged
+    clock.giveUp();
+  opening.reset();
   runner.reset();
   if (clock.isInterrupted())
     complete = false;

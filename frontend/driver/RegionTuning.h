@@ -3,8 +3,9 @@
 //   pick -> compile (parallel) -> verify -> time (halving) -> neighbours of
 //   the best, the same way -> winner
 //
-// Each stage has a part of the budget, so that a slow one leaves the later
-// ones something: a search that is cut short still has timed what it has.
+// The stages overlap: what is compiled is verified while others are compiled
+// and, on a GPU, timed for the first time. On a CPU first timings wait until
+// the compilers are quiet. How long each stage goes on is BudgetPlan's matter.
 // Candidates with equal images are one candidate. What this build has found to
 // be bad before is not tried again.
 //
@@ -15,9 +16,10 @@
 
 #include "autotune/cache/Store.h"
 #include "autotune/measure/Statistics.h"
+#include "frontend/driver/BudgetPlan.h"
 #include "frontend/driver/RegionFacts.h"
+#include "frontend/driver/RegionOpening.h"
 #include "frontend/driver/Tuner.h"
-#include "frontend/driver/TuningClock.h"
 
 namespace azulejo::driver {
 
@@ -56,19 +58,30 @@ public:
 
 private:
   using Indices = std::vector<size_t>;
+  static constexpr size_t kFinalists = 6;
+  static constexpr int64_t kFirstSamples = 5;
+
   Status start();
   Indices add(std::vector<schedule::Schedule> schedules);
-  /// Until `limit` of the budget is used.
-  void compile(const Indices &which, double limit);
-  Status verify(const Indices &which, double limit);
-  Indices timeByHalving(Indices alive, double limit);
+  /// Compiles and verifies; on a GPU also times, once.
+  Status judge(const Indices &which);
+  /// Waits for, and takes over, what RegionOpening made. False: not yet.
+  Result<bool> isOpen();
+  Status judgeOne(size_t index);
+  /// Takes a compiled candidate over from its thread.
+  void arrive(size_t index);
+  std::optional<cache::TuneLock> takeTurn(double limit);
+  /// Until `kAll` of the budget is used.
+  double secondsLeft() const;
+  /// `afresh`: samples so far do not count.
+  Indices timeByHalving(Indices alive, double limit, bool afresh);
   /// Neighbours of the best, until none of them is better.
   Status climb(Indices &finalists);
   void timeOnce(Candidate &candidate, int64_t samples, double maxSeconds);
   size_t winnerOf(const Indices &finalists);
   void shareResults();
   void fail(Candidate &candidate, const Error &error);
-  std::string compileOne(Candidate &candidate, CandidateRunner &runner);
+  void compileOne(Candidate &candidate, CandidateRunner &by);
   /// `runs`: it shall do more than compile.
   std::unique_ptr<CandidateRunner> makeRunner(std::function<bool()> cancelled,
                                               bool runs);
@@ -84,9 +97,14 @@ private:
   const cache::TuningEntry &known; ///< earlier trials
   cache::Environment timedWith;
   std::string workerPath; ///< empty: in this process
+  BudgetPlan plan;
   std::unique_ptr<CandidateRunner> runner;
+  std::unique_ptr<RegionOpening> opening; ///< while the runner is its
+  References references;
   std::vector<Candidate> candidates;
-  bool complete = true;
+  /// Those that compilers are done with, and of them those to be judged.
+  Indices arrived, ready;
+  std::atomic<bool> complete{true}; ///< compilers clear it, too
 };
 
 } // namespace azulejo::driver

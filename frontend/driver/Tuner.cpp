@@ -21,13 +21,13 @@ struct Tuner::State {
   const api::CompileRequest &request;
   TunerOptions options;
   cache::Store store;
-  int64_t begin = measure::nowNs();
+  int64_t begin = options.time->nowNs();
   json::Array rows{};
   bool complete = true, interrupted = false;
 
   double secondsLeft() const {
     return request.tuneSeconds -
-           static_cast<double>(measure::nowNs() - begin) * 1e-9;
+           static_cast<double>(options.time->nowNs() - begin) * 1e-9;
   }
   void addRows(const std::string &label, const RegionFacts &facts,
                const cache::TuningEntry &entry);
@@ -178,7 +178,7 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
   const std::string &family = schedules.fallback.family;
   cache::Key key =
       tuningKey(region, *facts, family, state->target, state->request);
-  TuningClock clock(state->request, seconds);
+  TuningClock clock(state->request, *state->options.time, seconds);
   clock.phase("start", 1);
   // The other one tunes what we want to know; half of our time for its answer.
   std::optional<cache::TuneLock> lock;

@@ -12,6 +12,7 @@
 #define AZULEJO_FRONTEND_DRIVER_TUNER_H
 
 #include "frontend/api/CompilerEntry.h"
+#include "frontend/driver/TuningClock.h"
 #include "frontend/driver/WorkerClient.h"
 
 #include <memory>
@@ -30,6 +31,12 @@ struct TunerOptions {
   /// Sees each candidate's code before it is verified and may change it; this
   /// is how tests plant bad candidates.
   std::function<void(KernelCode &)> afterCompile;
+  std::shared_ptr<TimeSource> time = std::make_shared<TimeSource>();
+  /// What candidates are compiled by and, where it `runs` them, judged by,
+  /// until it is `cancelled`. Empty: workers, or this process.
+  std::function<std::unique_ptr<CandidateRunner>(
+      bool runs, std::function<bool()> cancelled)>
+      makeRunner;
 };
 
 class Tuner {

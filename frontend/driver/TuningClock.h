@@ -1,5 +1,4 @@
 //===- TuningClock.h - the budget and the user ------------------*- C++ -*-===//
-//-*-===//
 //
 // One clock for one region's tuning. pump() reports progress (when
 // something got done, else ten times a second) and learns whether to stop; it
@@ -15,16 +14,35 @@
 #include "frontend/api/CompilerEntry.h"
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 namespace azulejo::driver {
 
+/// Where tuning takes its time from: the machine's clock, or that of a test,
+/// whose time passes when all its threads sleep. So every thread that tuning
+/// starts is announced, by its starter, and says when it ends.
+class TimeSource {
+public:
+  virtual ~TimeSource() = default;
+  virtual int64_t nowNs() { return measure::nowNs(); }
+  virtual void sleep(double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+  virtual void threadStarts() {}
+  virtual void threadEnds() {}
+};
+
 class TuningClock {
 public:
-  TuningClock(const api::CompileRequest &request, double seconds)
-      : request(request), begin(measure::nowNs()), budget(seconds) {}
+  TuningClock(const api::CompileRequest &request, TimeSource &time,
+              double seconds)
+      : request(request), time(time), begin(time.nowNs()), budget(seconds) {}
 
+  TimeSource &source() const { return time; }
+  double total() const { return budget; }
   double elapsed() const {
-    return static_cast<double>(measure::nowNs() - begin) * 1e-9;
+    return static_cast<double>(time.nowNs() - begin) * 1e-9;
   }
   double left() const { return budget - elapsed(); }
   /// How much of the budget is used up: 0 to 1 and beyond.
@@ -40,7 +58,7 @@ public:
 
   /// False: stop now.
   bool pump() {
-    int64_t now = measure::nowNs();
+    int64_t now = time.nowNs();
     if (!interrupted &&
         (now - reported >= 100'000'000 || done != reportedDone)) {
       reported = now;
@@ -53,11 +71,14 @@ public:
       expired = true;
     return !isStopped();
   }
+  /// Stops whoever works in the background: nobody waits for it any more.
+  void giveUp() { expired = true; }
   bool isStopped() const { return interrupted || expired; }
   bool isInterrupted() const { return interrupted; }
 
 private:
   const api::CompileRequest &request;
+  TimeSource &time;
   int64_t begin, reported = 0;
   double budget;
   std::string phaseName;

@@ -240,9 +240,7 @@ Status WorkerClient::reopen() {
   if (isOpen)
     return {};
   int64_t begin = measure::nowNs();
-  Result<Message> reply =
-      ask({json::Object{{"do", "open"}, {"region", openRegion}}, {}},
-          limits.openSeconds);
+  Result<Message> reply = ask(opening, limits.openSeconds);
   if (!reply)
     return reply.error();
   isOpen = true;
@@ -250,10 +248,33 @@ Status WorkerClient::reopen() {
   return {};
 }
 
-Status WorkerClient::open(const std::string &region) {
-  if (openRegion != region)
-    isOpen = false;
+Status WorkerClient::warmUp() {
+  Result<Message> reply =
+      ask({json::Object{{"do", "warmUp"}}, {}}, limits.openSeconds);
+  return reply ? Status() : reply.error();
+}
+
+Result<References> WorkerClient::makeReferences(const std::string &region) {
+  Result<Message> reply =
+      ask({json::Object{{"do", "references"}, {"region", region}}, {}},
+          limits.openSeconds);
+  if (!reply)
+    return reply.error();
+  std::optional<References> references = referencesFrom(*reply);
+  if (!references)
+    return nonsense();
+  return std::move(*references);
+}
+
+Status WorkerClient::open(const std::string &region,
+                          const References &references) {
+  if (isOpen && openRegion == region)
+    return {};
+  isOpen = false;
   openRegion = region;
+  opening = toMessage(references);
+  opening.json["do"] = "open";
+  opening.json["region"] = region;
   return reopen();
 }
 

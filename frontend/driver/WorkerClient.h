@@ -54,7 +54,9 @@ public:
 
   Result<KernelCode> compile(const std::string &region,
                              const schedule::Schedule &schedule) override;
-  Status open(const std::string &region) override;
+  Status warmUp() override;
+  Result<References> makeReferences(const std::string &region) override;
+  Status open(const std::string &region, const References &references) override;
   Result<Verdict> verify(const KernelCode &code) override;
   Result<measure::Timing> time(const KernelCode &code,
                                const measure::TimeOptions &options) override;
@@ -76,6 +78,7 @@ private:
   WorkerLimits limits;
   std::function<bool()> cancelled;
   std::string openRegion; ///< what the caller opened
+  Message opening;        ///< how that is asked for
   bool isOpen = false;    ///< and whether this worker has it
   double openTook = 0;    ///< seconds
   pid_t child = 0;

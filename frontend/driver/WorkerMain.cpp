@@ -120,8 +120,14 @@ Message WorkerServer::answer(const Message &request) {
       return {toJson(schedule.error()), {}};
     return reply(runner->compile(region, *schedule));
   }
-  if (action == "open") {
-    Status status = runner->open(region);
+  if (action == "references")
+    return reply(runner->makeReferences(region));
+  if (action == "warmUp" || action == "open") {
+    std::optional<References> references;
+    if (action == "open" && !(references = referencesFrom(request)))
+      return {toJson(malformed(action)), {}};
+    Status status =
+        references ? runner->open(region, *references) : runner->warmUp();
     return {status ? json::Object{} : toJson(status.error()), {}};
   }
   std::optional<KernelCode> code = codeFrom(request);

@@ -1,5 +1,4 @@
 //===- WorkerProtocol.h - how tuner and worker talk -------------*- C++ -*-===//
-//-*-===//
 //
 // Frames over a stream socket, in both directions:
 //
@@ -8,11 +7,12 @@
 // A reply with "spent": true is a worker's last: it ends itself, because a
 // candidate left its device unusable.
 //
-// Requests name an action in "do": hello, compile, open, verify, time. The blob
-// is a kernel's image. A reply holds "error" or the fields of the result. Both
-// ends come from one build, which hello proves, but neither trusts the other's
-// bytes: a worker may have been corrupted by the candidate that it ran, so
-// every field is checked and lengths are bounded.
+// Requests name an action in "do": hello, compile, warmUp, references, open,
+// verify, time. The blob is a kernel's image, or what references hold in bytes.
+// A reply holds "error" or the fields of the result. Both ends come from one
+// build, which hello proves, but neither trusts the other's bytes: a worker may
+// have been corrupted by the candidate that it ran, so every field is checked
+// and lengths are bounded.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -53,6 +53,10 @@ std::optional<KernelCode> codeFrom(const Message &message);
 
 Message toMessage(const Verdict &verdict);
 std::optional<Verdict> verdictFrom(const Message &message);
+
+/// Without its cases where they do not fit into a frame.
+Message toMessage(const References &references);
+std::optional<References> referencesFrom(const Message &message);
 
 /// What a worker needs to know of a target beyond its name: a GPU may differ
 /// from the row of the table that it goes by.

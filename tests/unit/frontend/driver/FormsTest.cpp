@@ -6,10 +6,11 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "TestRegions.h"
-#include "frontend/driver/RegionFacts.h"
+#include "frontend/driver/RegionReference.h"
 #include "frontend/driver/WorkerProtocol.h"
 #include "runtime/cpu/CpuBackend.h"
 
+#include <ctime>
 #include <gtest/gtest.h>
 
 using namespace azulejo;
@@ -235,6 +236,68 @@ TEST(Forms, HostCodeAssumesNothing) {
   KernelCode code = compiled(region, known->fallback);
   EXPECT_TRUE(code.alignedViews.empty());
   EXPECT_TRUE(code.general.empty());
+}
+
+/// CPU seconds of this thread.
+double compileSeconds(const std::string &region, const std::string &schedule) {
+  auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) +
+           static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  Result<schedule::Schedule> parsed = schedule::Schedule::parse(schedule);
+  EXPECT_TRUE(parsed) << parsed.error().str();
+  double begin = now();
+  auto code = driver::compileKernel(region, *parsed,
+                                    *target::resolveTarget("h200"), nullptr,
+                                    /*withGeneral=*/false);
+  EXPECT_TRUE(code) << code.error().str();
+  return now() - begin;
+}
+
+TEST(Forms, ManyAddressesDoNotMakeCompilingSlow) {
+  graph::Graph graph;
+  auto type = [](int64_t rows, int64_t columns) {
+    return graph::TensorType{
+        graph::DType::BF16,
+        {graph::Dim(16), graph::Dim(rows), graph::Dim(columns)}};
+  };
+  graph::ValueId x = *graph.input("x", type(4096, 4096)),
+                 w = *graph.input("w", type(4096, 128));
+  ASSERT_TRUE(graph.output("y", graph.append("matmul", {x, w})->front()));
+  std::string region = onlyRegion(graph);
+  const std::string few = "Matmul{tileM=64,tileN=64,tileK=32,warpsM=1,warpsN=2,"
+                          "stages=2}";
+  const std::string many = "Matmul{tileM=64,tileN=64,tileK=128,warpsM=1,"
+                           "warpsN=2,stages=4}";
+  compileSeconds(region, few); // what is made once per process
+  // Four times the rows in flight and twice the stages: 3 times the time, or
+  // 50 when every address is compared with every other one.
+  EXPECT_LT(compileSeconds(region, many), 12 * compileSeconds(region, few));
+}
+
+// Its references are made of general forms: one for every op of the region.
+TEST(Forms, UnfusedPlansOfGpusHoldGeneralFormsAlone) {
+  target::TargetDesc target = *target::resolveTarget("h200");
+  driver::RunnerOptions options;
+  options.assembler.wanted = "driver";
+  options.threads = 2;
+  Result<driver::References> references =
+      driver::referencesOf(halfMatmulRegion(), target, options);
+  ASSERT_TRUE(references) << references.error().str();
+  Result<plan::Plan> plan = plan::parse(references->unfusedPlan, "test");
+  ASSERT_TRUE(plan) << plan.error().str() << references->noPlan;
+  EXPECT_TRUE(plan->alternates.empty());
+  ASSERT_EQ(plan->launches.size(), 1u);
+  EXPECT_TRUE(plan->launches[0].aligned.empty());
+  Result<KernelCode> both = driver::compileKernel(
+      halfMatmulRegion(),
+      driver::schedulesOf(halfMatmulRegion(), target)->fallback, target);
+  ASSERT_TRUE(both);
+  ASSERT_EQ(both->general.size(), 1u);
+  EXPECT_EQ(plan->images[plan->launches[0].image].bytes,
+            both->general[0].image);
 }
 
 } // namespace

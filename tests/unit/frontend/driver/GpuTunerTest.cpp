@@ -6,7 +6,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "frontend/driver/Tuner.h"
+#include "TunerFixture.h"
 
 #include "GpuPlants.h"
 #include "TestRegions.h"
@@ -14,12 +14,8 @@
 #include "autotune/search/Candidates.h"
 #include "frontend/api/GpuRoofs.h"
 #include "runtime/cuda/CudaDevice.h"
-#include "llvm/Support/JSON.h"
 
-#include <filesystem>
-#include <gtest/gtest.h>
 #include <mutex>
-#include <unistd.h>
 
 using namespace azulejo;
 using namespace azulejo::test;
@@ -41,9 +37,11 @@ std::string doublingRegion() {
 
 enum class Machine { Mock, Real };
 
-class GpuTuner : public testing::TestWithParam<Machine> {
+class GpuTuner : public TunerFixture,
+                 public testing::WithParamInterface<Machine> {
 protected:
   void SetUp() override {
+    TunerFixture::SetUp();
     target = *target::resolveTarget("h200");
     if (GetParam() == Machine::Real && !findRealGpu())
       return;
@@ -51,26 +49,9 @@ protected:
     request.assembler = "driver"; // images stay text, which plants change
     request.cudaLibrary = GetParam() == Machine::Mock ? AZULEJO_MOCK_CUDA : "";
     request.driverVersion = "13.0";
-    folder = std::filesystem::temp_directory_path() /
-             ("azulejo-gpu-tuner-" + std::to_string(getpid()));
-    std::filesystem::remove_all(folder);
-    request.cacheDir = folder.string();
     request.tuneSeconds = 60;
-    request.threads = 2;
-    request.log = [this](int, const std::string &message) {
-      messages += message + "\n";
-    };
-    request.progress = [](const std::string &, int64_t, int64_t, double) {
-      return true;
-    };
     options.candidates = 4;
-    options.neighbours = 0;
-    options.redzoneBytes = 65536;
     options.limits.runSeconds = 0.5;
-  }
-  void TearDown() override {
-    if (!folder.empty())
-      std::filesystem::remove_all(folder);
   }
 
   bool findRealGpu() {
@@ -96,34 +77,6 @@ protected:
     target = present->target;
     return true;
   }
-
-  driver::RegionSchedules known(const std::string &region) {
-    auto found = driver::schedulesOf(region, target);
-    EXPECT_TRUE(found) << found.error().str();
-    return *found;
-  }
-
-  std::vector<json::Object> tune(const std::string &region) {
-    driver::Tuner tuner(target, request, options);
-    Result<schedule::Schedule> best = tuner.tune(region, known(region), 1);
-    EXPECT_TRUE(best);
-    if (best)
-      winner = best->str();
-    complete = tuner.complete();
-    std::vector<json::Object> rows;
-    auto parsed = json::parse(tuner.candidatesJson());
-    EXPECT_TRUE(bool(parsed));
-    for (json::Value &value : *parsed->getAsArray())
-      rows.push_back(*value.getAsObject());
-    return rows;
-  }
-
-  target::TargetDesc target;
-  std::filesystem::path folder;
-  api::CompileRequest request;
-  driver::TunerOptions options;
-  std::string messages, winner;
-  bool complete = false;
 };
 
 TEST_P(GpuTuner, PicksTheFastestAndRecordsHowItRan) {

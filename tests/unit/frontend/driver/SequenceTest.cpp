@@ -135,7 +135,7 @@ TEST(Sequence, ACandidateIsVerifiedAndTimedAsAWhole) {
   driver::RunnerOptions options;
   auto runner = driver::makeRunnerHere(target::hostTarget(), options);
   std::string region = decodeRegion();
-  ASSERT_TRUE(runner->open(region));
+  ASSERT_TRUE(openIn(*runner, region));
   KernelCode code = compiled(region, target::hostTarget(), 4);
   Result<driver::Verdict> verdict = runner->verify(code);
   ASSERT_TRUE(verdict) << verdict.error().str();

@@ -102,4 +102,9 @@ std::string attentionRegion() {
   return onlyRegion(graph);
 }
 
+Status openIn(driver::CandidateRunner &runner, const std::string &region) {
+  Result<driver::References> references = runner.makeReferences(region);
+  return references ? runner.open(region, *references) : references.error();
+}
+
 } // namespace azulejo::test

@@ -5,6 +5,7 @@
 #ifndef AZULEJO_TESTS_UNIT_FRONTEND_DRIVER_TESTREGIONS_H
 #define AZULEJO_TESTS_UNIT_FRONTEND_DRIVER_TESTREGIONS_H
 
+#include "frontend/driver/CandidateRunner.h"
 #include "frontend/driver/GraphCompiler.h"
 
 namespace azulejo::test {
@@ -24,6 +25,9 @@ std::string halfAttentionRegion();
 /// One query of each of 8 heads, which share 2 key heads of 64, over K keys in
 /// [0, 2048], in f16: for AttentionDecode.
 std::string decodeRegion();
+
+/// Opens a region with references that the runner makes itself.
+Status openIn(driver::CandidateRunner &runner, const std::string &region);
 
 } // namespace azulejo::test
 

@@ -2,20 +2,15 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "frontend/driver/Tuner.h"
+#include "TunerFixture.h"
 
 #include "PlantedCode.h"
 #include "TestRegions.h"
 #include "autotune/search/Candidates.h"
-#include "llvm/Support/JSON.h"
 
 #include <chrono>
-#include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
-#include <set>
 #include <thread>
-#include <unistd.h>
 
 using namespace azulejo;
 using namespace azulejo::test;
@@ -41,37 +36,11 @@ int childProcesses() {
   return count;
 }
 
-class TunerTest : public testing::Test {
+class TunerTest : public TunerFixture {
 protected:
-  void SetUp() override {
-    folder = std::filesystem::temp_directory_path() /
-             ("azulejo-tuner-test-" + std::to_string(getpid()));
-    std::filesystem::remove_all(folder);
-    request.cacheDir = folder.string();
-    request.tuneSeconds = 30;
-    request.threads = 2;
-    request.log = [this](int, const std::string &message) {
-      messages += message + "\n";
-    };
-    request.progress = [this](const std::string &phase, int64_t, int64_t,
-                              double) {
-      phases.insert(phase);
-      return true;
-    };
-    options.candidates = 8;
-    options.neighbours = 0;
-    options.redzoneBytes = 65536;
-  }
   void TearDown() override {
     EXPECT_EQ(childProcesses(), 0);
-    std::filesystem::remove_all(folder);
-  }
-
-  driver::RegionSchedules known(const std::string &region) {
-    Result<driver::RegionSchedules> found =
-        driver::schedulesOf(region, target::hostTarget());
-    EXPECT_TRUE(found) << found.error().str();
-    return *found;
+    TunerFixture::TearDown();
   }
 
   /// Bad candidates would end this process if there were no worker.
@@ -80,38 +49,6 @@ protected:
                                 {}, {}, {})
         .start();
   }
-
-  /// Tunes and returns the rows of candidatesJson().
-  std::vector<json::Object> tune(const std::string &region) {
-    driver::Tuner tuner(target::hostTarget(), request, options);
-    auto start = std::chrono::steady_clock::now();
-    Result<schedule::Schedule> best = tuner.tune(region, known(region), 1);
-    seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
-    EXPECT_TRUE(best);
-    if (best)
-      winner = best->str();
-    complete = tuner.complete();
-    return rowsOf(tuner);
-  }
-
-  static std::vector<json::Object> rowsOf(const driver::Tuner &tuner) {
-    std::vector<json::Object> rows;
-    auto parsed = json::parse(tuner.candidatesJson());
-    EXPECT_TRUE(bool(parsed));
-    for (json::Value &value : *parsed->getAsArray())
-      rows.push_back(*value.getAsObject());
-    return rows;
-  }
-
-  std::filesystem::path folder;
-  api::CompileRequest request;
-  driver::TunerOptions options;
-  std::string messages, winner;
-  std::set<std::string> phases;
-  double seconds = 0;
-  bool complete = false;
 };
 
 /// Two dozen variants that differ in code, at least three knobs varying.

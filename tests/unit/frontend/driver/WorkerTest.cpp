@@ -47,7 +47,7 @@ TEST(Worker, CompilesAsThisProcessDoes) {
   EXPECT_EQ(theirs->scratchBytes, ours->scratchBytes);
   EXPECT_EQ(theirs->schedule, ours->schedule);
 
-  ASSERT_TRUE(client.open(region));
+  ASSERT_TRUE(openIn(client, region));
   Result<driver::Verdict> verdict = client.verify(*theirs);
   ASSERT_TRUE(verdict) << verdict.error().str();
   EXPECT_GE(verdict->oracleCases, 1);
@@ -132,7 +132,7 @@ TEST(Worker, IsReplacedAfterACrash) {
   driver::WorkerClient client = makeClient();
   Result<driver::KernelCode> good = client.compile(region, known->fallback);
   ASSERT_TRUE(good);
-  ASSERT_TRUE(client.open(region));
+  ASSERT_TRUE(openIn(client, region));
   for (Plant what : {Plant::Null, Plant::Trap, Plant::Loop}) {
     driver::KernelCode bad = *good;
     plant(bad, what, 3, 0, 5, 768 * 4);
@@ -203,6 +203,95 @@ TEST(Worker, CancelsWithinMoments) {
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().code, ErrorCode::Interrupted);
   EXPECT_EQ(client.pid(), 0);
+}
+
+TEST(Worker, ReferencesAreTheSameHereAndThere) {
+  std::string region = rowChainRegion();
+  driver::WorkerClient client = makeClient();
+  Result<driver::References> theirs = client.makeReferences(region);
+  ASSERT_TRUE(theirs) << theirs.error().str();
+  driver::RunnerOptions options;
+  Result<driver::References> ours =
+      driver::LocalRunner(target::hostTarget(), options).makeReferences(region);
+  ASSERT_TRUE(ours);
+  EXPECT_EQ(theirs->unfusedPlan, ours->unfusedPlan);
+  EXPECT_NE(ours->unfusedPlan, "");
+  ASSERT_EQ(theirs->cases.size(), ours->cases.size());
+  ASSERT_GE(ours->cases.size(), 1u);
+  for (size_t i = 0; i < ours->cases.size(); ++i) {
+    const driver::OracleCase &a = theirs->cases[i], &b = ours->cases[i];
+    EXPECT_EQ(a.sizes, b.sizes);
+    for (auto list : {&driver::OracleCase::inputs, &driver::OracleCase::oracle,
+                      &driver::OracleCase::plain}) {
+      ASSERT_EQ((a.*list).size(), (b.*list).size());
+      for (size_t t = 0; t < (b.*list).size(); ++t) {
+        EXPECT_EQ((a.*list)[t].dtype, (b.*list)[t].dtype);
+        EXPECT_EQ((a.*list)[t].shape, (b.*list)[t].shape);
+        EXPECT_EQ((a.*list)[t].bytes, (b.*list)[t].bytes);
+      }
+    }
+  }
+}
+
+TEST(Worker, OpensByReferencesOfAnotherAndMakesCasesThatCannotBeCarried) {
+  std::string region = rowChainRegion();
+  auto known = driver::schedulesOf(region, target::hostTarget());
+  ASSERT_TRUE(known);
+  driver::WorkerClient maker = makeClient(), user = makeClient();
+  Result<driver::References> references = maker.makeReferences(region);
+  ASSERT_TRUE(references);
+  Result<driver::KernelCode> code = maker.compile(region, known->fallback);
+  ASSERT_TRUE(code);
+  size_t cases = references->cases.size();
+  for (bool carried : {true, false}) {
+    references->hasCases = carried;
+    driver::WorkerClient fresh = makeClient();
+    ASSERT_TRUE(fresh.open(region, *references));
+    Result<driver::Verdict> verdict = fresh.verify(*code);
+    ASSERT_TRUE(verdict) << verdict.error().str();
+    EXPECT_EQ(verdict->oracleCases, static_cast<int64_t>(cases));
+    EXPECT_TRUE(verdict->full);
+  }
+  // What is given is what is compared with.
+  references->hasCases = true;
+  references->cases[0].oracle[0].bytes[7] ^= std::byte{0x40};
+  ASSERT_TRUE(user.open(region, *references));
+  Result<driver::Verdict> verdict = user.verify(*code);
+  ASSERT_FALSE(verdict);
+  EXPECT_EQ(verdict.error().code, ErrorCode::CandidateWrong);
+}
+
+TEST(WorkerProtocol, RefusesBrokenReferences) {
+  driver::References references;
+  references.unfusedPlan = "plan";
+  references.cases.push_back(
+      {{{"S", 3}},
+       {reference::HostTensor::dense(graph::DType::F32, {3, 2})},
+       {},
+       {}});
+  driver::Message good = driver::toMessage(references);
+  auto back = driver::referencesFrom(good);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->cases[0].sizes, references.cases[0].sizes);
+  auto refuses = [&](auto change) {
+    driver::Message bad = good;
+    change(bad);
+    return !driver::referencesFrom(bad);
+  };
+  auto tensor = [](driver::Message &message) -> llvm::json::Object & {
+    llvm::json::Object &row =
+        *message.json.getArray("cases")->front().getAsObject();
+    return *row.getArray("inputs")->front().getAsObject();
+  };
+  EXPECT_TRUE(refuses([](auto &m) { m.blob.pop_back(); }));
+  EXPECT_TRUE(refuses([](auto &m) { m.json["planBytes"] = 5; }));
+  EXPECT_TRUE(refuses([](auto &m) { m.json["planBytes"] = 1000; }));
+  EXPECT_TRUE(refuses([](auto &m) { m.json["planBytes"] = -1; }));
+  EXPECT_TRUE(refuses([](auto &m) { m.json.erase("cases"); }));
+  EXPECT_TRUE(refuses([&](auto &m) { tensor(m)["dtype"] = "f33"; }));
+  for (int64_t size : {int64_t(-1), int64_t(1) << 62, int64_t(4)})
+    EXPECT_TRUE(refuses(
+        [&](auto &m) { tensor(m)["shape"] = llvm::json::Array{size, 2}; }));
 }
 
 TEST(WorkerProtocol, RefusesNonsense) {
