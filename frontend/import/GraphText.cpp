@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/import/GraphText.h"
 #include "frontend/import/ImportGraph.h"
+#include "frontend/import/TextBounds.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
@@ -11,10 +12,6 @@
 
 using namespace mlir;
 using namespace azulejo;
-
-// MLIR's parser descends by recursion, so the depth of nesting is bounded here
-// before it runs; real graphs nest about a dozen brackets.
-static constexpr int kMaxNesting = 256;
 
 /// "line 3:7" for a place in the text; empty when there is none.
 static std::string placeOf(Location loc) {
@@ -45,26 +42,8 @@ static std::string ruleOf(StringRef message) {
   }
 }
 
-static Status checkNesting(StringRef text) {
-  int depth = 0;
-  size_t line = 1;
-  for (char c : text) {
-    line += c == '\n';
-    if (StringRef("([{<").contains(c))
-      ++depth;
-    else if (StringRef(")]}>").contains(c) && depth > 0)
-      --depth;
-    if (depth > kMaxNesting)
-      return makeError(ErrorCode::InvalidGraph, "line " + std::to_string(line),
-                       "brackets nest deeper than " +
-                           std::to_string(kMaxNesting),
-                       "text.nesting");
-  }
-  return {};
-}
-
 Result<graph::Graph> importer::parseGraphText(StringRef text) {
-  if (Status status = checkNesting(text); !status)
+  if (Status status = checkTextBounds(text); !status)
     return status.error();
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadGraphDialects(context);
