@@ -16,8 +16,11 @@ namespace {
 
 constexpr int64_t kMostDivisor = 4096;
 
-int64_t lowBit(int64_t value) {
-  return value == 0 ? kMostDivisor : std::min(kMostDivisor, value & -value);
+/// The largest power of two that divides the value, and kMostDivisor. Unsigned:
+/// the smallest integer has no negative.
+int64_t lowBit(uint64_t value) {
+  return std::min<uint64_t>(kMostDivisor,
+                            value == 0 ? kMostDivisor : value & -value);
 }
 
 std::optional<int64_t> constantOf(Value value) {
