@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "frontend/graph/Graph.h"
+#include "ir/opset/DimBounds.h"
 
 #include <algorithm>
 #include <bit>
@@ -48,6 +49,8 @@ Status Graph::checkSymbols(const Shape &shape, const std::string &where) const {
                      "rank " + std::to_string(shape.size()) + " exceeds " +
                          std::to_string(kMaxRank),
                      "graph.rank");
+  if (Status status = opset::checkDimBounds(shape, where); !status)
+    return status;
   __int128 total = 1;
   for (const Dim &dim : shape) {
     std::vector<std::string> names;

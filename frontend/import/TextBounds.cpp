@@ -13,6 +13,7 @@ using namespace azulejo;
 
 // Real graphs nest about a dozen brackets.
 static constexpr int kMaxNesting = 256;
+static constexpr size_t kMaxWord = 1024;
 // The expanded text may have this many bytes, and so many per byte of the text.
 static constexpr uint64_t kExpansion = 1 << 20;
 static constexpr uint64_t kExpansionPerByte = 64;
@@ -45,6 +46,12 @@ public:
     for (Token token = next(); !token.text.empty(); token = next()) {
       if (Status status = nest(token); !status)
         return status;
+      if (token.text[0] != '"' && token.text.size() > kMaxWord)
+        return fail("a word has more than " + std::to_string(kMaxWord) +
+                        " characters",
+                    "text.word");
+      if (token.text == "affine_map" || token.text == "affine_set")
+        return fail("a graph holds no " + token.text.str(), "text.affine");
       weigh(token);
       if (total > limit)
         return fail("names stand for more than " + std::to_string(limit) +

@@ -1,10 +1,13 @@
 //===- TextBounds.h - what a text may ask of MLIR's parser ------*- C++ -*-===//
 //
-// MLIR's parser trusts its input in two ways, so both are bounded before it
+// MLIR's parser trusts its input in some ways, which are bounded before it
 // runs.
 //
 // Depth: it descends by recursion; brackets that nest too deeply exhaust the
-// stack.
+// stack. So do long formulas of affine maps, which no graph has.
+//
+// Words: an integer of many digits, and a list of dimensions ("1x1x1x..."),
+// take it time that grows with the square of their length.
 //
 // Size: a name for a type or an attribute may stand in the definition of
 // another one,

@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "ir/opset/Opset.h"
+#include "ir/opset/DimBounds.h"
 
 #include <algorithm>
 
@@ -118,6 +119,13 @@ InferResult inferOp(std::string_view op, std::string_view label,
   }
   if (Status status = checkAttrs(*spec, where, attrs); !status)
     return status.error();
+  for (const TensorType &type : operands)
+    if (Status status = checkDimBounds(type.shape, where); !status)
+      return status.error();
+  for (const auto &[name, value] : attrs)
+    if (const Shape *shape = std::get_if<Shape>(&value))
+      if (Status status = checkDimBounds(*shape, where); !status)
+        return status.error();
   return spec->infer(
       InferContext{spec->name, where, operands, operandNames, attrs});
 }

@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "ir/opset/Type.h"
+#include "ir/opset/DimBounds.h"
 
 #include <algorithm>
 #include <cctype>
@@ -207,8 +208,19 @@ std::optional<Dim> Dim::parse(std::string_view text) {
       if (!next)
         return std::nullopt;
       product = *product * *next;
+      if (!product->terms.empty() &&
+          product->terms.begin()->first.size() > kMaxFactors)
+        return std::nullopt;
     }
-    total = total + *product;
+    // In place: a sum of many equal terms stays short, but takes as many steps.
+    for (const auto &[monomial, coefficient] : product->terms) {
+      int64_t &slot = total.terms[monomial];
+      slot = wrapAdd(slot, coefficient);
+      if (slot == 0)
+        total.terms.erase(monomial);
+    }
+    if (total.terms.size() > kMaxTerms)
+      return std::nullopt;
     if (pos == text.size())
       return total;
     if (text[pos] != '+')

@@ -86,6 +86,22 @@ TEST(Graph, InputRules) {
   EXPECT_EQ(g.inputs().size(), 1u);
 }
 
+// Eight sums of fifty symbols have more products than memory has bytes.
+TEST(Graph, DimensionsAreBounded) {
+  Graph g;
+  Dim sum, power(1);
+  for (int i = 0; i < 50; ++i)
+    sum = sum + *g.dim("S" + std::to_string(i), 1, 2);
+  for (int i = 0; i < 33; ++i)
+    power = power * Dim::symbol("S0");
+  ASSERT_TRUE(g.input("x", {DType::F32, {sum, sum, 2}}));
+  expectRule(g.input("y", {DType::F32, Shape(8, sum)}), "graph.terms", "'y'");
+  expectRule(g.input("y", {DType::F32, {power}}), "graph.terms", "'y'");
+  expectRule(g.append("reshape", {0}, {{"shape", Shape(8, sum)}}),
+             "graph.terms", "reshape");
+  EXPECT_TRUE(g.append("reshape", {0}, {{"shape", Shape{2, sum, sum}}}));
+}
+
 TEST(Graph, AppendRules) {
   Graph g;
   ValueId x = *g.input("x", {DType::F32, {8}});

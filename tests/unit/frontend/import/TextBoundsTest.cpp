@@ -42,6 +42,30 @@ TEST(TextBounds, NestingIsBounded) {
   EXPECT_EQ(ruleOf(arrows), "");
 }
 
+TEST(TextBounds, WordsAreBoundedAndStringsAreNot) {
+  std::string digits(1024, '1');
+  EXPECT_EQ(ruleOf("x = " + digits + " : i64"), "");
+  EXPECT_EQ(ruleOf("x = 1" + digits + " : i64"), "text.word");
+  EXPECT_EQ(ruleOf("x = \"1" + digits + "\""), "");
+  std::string dims;
+  for (int i = 0; i < 1000; ++i)
+    dims += "1x";
+  EXPECT_EQ(ruleOf("tensor<" + dims + "f32>"), "text.word");
+}
+
+// Their parser recurses for every operator, without a bracket.
+TEST(TextBounds, AffineMapsAreRefused) {
+  std::string sum = "affine_map<(d0) -> (d0";
+  for (int i = 0; i < 300000; ++i)
+    sum += " + d0";
+  Result<graph::Graph> graph = importer::parseGraphText(
+      "func.func @main() attributes {z = " + sum + ")>} { return }");
+  ASSERT_FALSE(graph);
+  EXPECT_EQ(graph.error().rule, "text.affine");
+  EXPECT_EQ(ruleOf("#s = affine_set<(d0) : (d0 >= 0)>"), "text.affine");
+  EXPECT_EQ(ruleOf("x = \"affine_map\""), "");
+}
+
 TEST(TextBounds, NamesThatDoubleAreRefusedHoweverTheyAreWritten) {
   EXPECT_EQ(ruleOf(doubling(10, "& = tuple<$, $>\n")), "");
   for (const char *format :

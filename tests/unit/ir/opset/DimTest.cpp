@@ -121,6 +121,21 @@ TEST(Dim, ParseRefusesWhatStrNeverPrints) {
   EXPECT_EQ(Dim::parse("-1*S + 4"), Dim(4) - Dim::symbol("S"));
 }
 
+TEST(Dim, ParseIsBounded) {
+  std::string product = "S", sum = "S0", same = "S";
+  for (int i = 1; i < 32; ++i)
+    product += "*S";
+  for (int i = 1; i < 256; ++i)
+    sum += " + S" + std::to_string(i);
+  for (int i = 1; i < 100000; ++i)
+    same += " + S";
+  EXPECT_TRUE(Dim::parse(product));
+  EXPECT_FALSE(Dim::parse(product + "*S"));
+  EXPECT_TRUE(Dim::parse(sum));
+  EXPECT_FALSE(Dim::parse(sum + " + S256"));
+  EXPECT_EQ(Dim::parse(same), Dim(100000) * Dim::symbol("S"));
+}
+
 TEST(Dim, ParseSurvivesAnyText) {
   checkProperty("no crash, and what parses prints back to itself", [] {
     std::string text = *rc::gen::container<std::string>(
