@@ -438,19 +438,38 @@ static bool sameMemory(const az_tensor &a, const az_tensor &b) {
   return true;
 }
 
+/// Whether one ends before the other begins, which is what nearly all tensors
+/// do. False also where that cannot be told.
+static bool lieApart(const az_tensor &a, int64_t bytesOfA, const az_tensor &b,
+                     int64_t elementBytesOfB) {
+  int64_t bytesOfB = 0;
+  if (!spanOf(b, elementBytesOfB, bytesOfB))
+    return false;
+  auto first = reinterpret_cast<uintptr_t>(a.data),
+       second = reinterpret_cast<uintptr_t>(b.data);
+  return first + static_cast<uintptr_t>(bytesOfA) <= second ||
+         second + static_cast<uintptr_t>(bytesOfB) <= first;
+}
+
 Status Executable::checkOverlap(const Tensors &tensors) const {
   for (size_t out = 0; out < bindings; ++out) {
     const plan::Buffer &buffer = thePlan.buffers[out];
     if (buffer.kind != BufferKind::Output || isEmpty(tensors[out]))
       continue;
-    Footprint mine = footprintOf(tensors[out], dtypeBytes(buffer.dtype));
-    if (meetsItself(mine))
+    int64_t elementBytes = dtypeBytes(buffer.dtype), bytes = 0;
+    bool spans = spanOf(tensors[out], elementBytes, bytes);
+    // Without strides it is dense.
+    if (tensors[out].strides &&
+        meetsItself(footprintOf(tensors[out], elementBytes)))
       return bindingError(out, "its strides visit an element twice",
                           "run.overlap", "outputs need an element per index");
     for (size_t other = 0; other < out; ++other) {
       const plan::Buffer &that = thePlan.buffers[other];
+      int64_t thatBytes = dtypeBytes(that.dtype);
       if (isEmpty(tensors[other]) ||
-          !meet(mine, footprintOf(tensors[other], dtypeBytes(that.dtype))))
+          (spans && lieApart(tensors[out], bytes, tensors[other], thatBytes)) ||
+          !meet(footprintOf(tensors[out], elementBytes),
+                footprintOf(tensors[other], thatBytes)))
         continue;
       bool allowed = buffer.mayAlias == static_cast<int32_t>(other);
       if (allowed && sameMemory(tensors[out], tensors[other]))

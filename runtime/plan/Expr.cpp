@@ -77,6 +77,16 @@ Expr Expr::combine(Code op, const Expr &a, const Expr &b) {
 }
 
 bool Expr::evaluate(std::span<const int64_t> dims, int64_t &result) const {
+  // Most sizes are a number or a dimension.
+  if (code.size() == 2 && code[0] == Const) {
+    result = code[1];
+    return true;
+  }
+  if (code.size() == 2 && code[0] == DimRef && code[1] >= 0 &&
+      static_cast<size_t>(code[1]) < dims.size()) {
+    result = dims[static_cast<size_t>(code[1])];
+    return true;
+  }
   int64_t stack[kStackSlots];
   int depth = 0;
   for (size_t i = 0; i < code.size(); ++i) {

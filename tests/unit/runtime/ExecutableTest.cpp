@@ -236,6 +236,11 @@ TEST(Executable, OverlapRules) {
   EXPECT_EQ(rule(*exe, 8, 0, strides, strides), "ok");
   EXPECT_EQ(rule(*exe, 0, 7, strides, strides), "run.overlap");
   EXPECT_EQ(rule(*exe, 0, 9, strides, strides), "run.overlap");
+  // The last row ends a tensor, not its stride.
+  EXPECT_EQ(rule(*exe, 0, 56, strides), "ok");
+  EXPECT_EQ(rule(*exe, 0, 55, strides), "run.overlap");
+  EXPECT_EQ(rule(*exe, 56, 0, nullptr, strides), "ok");
+  EXPECT_EQ(rule(*exe, 55, 0, nullptr, strides), "run.overlap");
   // An output that visits an element twice.
   EXPECT_EQ(rule(*exe, 0, 512, nullptr, broadcast), "run.overlap");
   EXPECT_EQ(rule(*exe, 0, 512, nullptr, tight), "run.overlap");
