@@ -1,7 +1,9 @@
 //===- FusedPatternTest.cpp - which patterns become how many kernels ------===//
 //
 // Each test states a pattern of models, how many kernels it becomes, and that
-// the kernels are right (fused and unfused, dense and strided).
+// the kernels are right (fused and unfused, dense and strided) at every size
+// where a loop of a kernel begins, ends or has a tail. One compilation serves
+// all of them.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -35,14 +37,26 @@ plan::Plan planOf(const Sketch &sketch) {
 
 const Ints kHeadsLast{0, 2, 1, 3};
 
+const Ints kLengths{0,  1,  2,   3,   7,   15,  16,  17,  31,   32,   33,  63,
+                    64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
+
+/// Each length with one batch size; of the short ones, which cost little, with
+/// more than one sequence, and none.
+std::vector<DimValues> everySize(const Ints &lengths) {
+  std::vector<DimValues> sizes{{{"B", 0}, {"S", 5}}, {{"B", 2}, {"S", 129}}};
+  for (size_t i = 0; i < lengths.size(); ++i)
+    sizes.push_back(
+        {{"B", lengths[i] < 100 ? 1 + static_cast<int64_t>(i % 3) : 1},
+         {"S", lengths[i]}});
+  return sizes;
+}
+
 class Pattern : public testing::TestWithParam<DType> {
 protected:
   DType dtype = GetParam();
   Sketch s;
   Dim B = s.dim("B", 0, 64), S = s.dim("S", 0, 4096);
-  std::vector<DimValues> sizes{{{"B", 2}, {"S", 33}}, {{"B", 1}, {"S", 1}},
-                               {{"B", 3}, {"S", 17}}, {{"B", 1}, {"S", 129}},
-                               {{"B", 2}, {"S", 0}},  {{"B", 0}, {"S", 5}}};
+  std::vector<DimValues> sizes = everySize(kLengths);
   Options options;
 
   ValueId rows(int64_t width) { return s.input(dtype, {B, S, Dim(width)}); }
@@ -58,6 +72,23 @@ protected:
     return s.op("rope", {x, cosTable, sinTable});
   }
   void check() { checkEverywhere(s, sizes, options); }
+  /// The reference is quadratic in the length: of the longest, each type takes
+  /// one.
+  std::vector<DimValues> attentionSizes() const {
+    Ints lengths;
+    for (int64_t length : kLengths)
+      if (length < 1000)
+        lengths.push_back(length);
+    lengths.push_back(dtype == DType::F32   ? 1025
+                      : dtype == DType::F16 ? 1023
+                                            : 1024);
+    return everySize(lengths);
+  }
+  void checkAttention() {
+    sizes = attentionSizes();
+    options.perRow = true;
+    check();
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(DTypes, Pattern,
@@ -149,8 +180,7 @@ TEST_P(Pattern, AttentionWithRopeBiasAndCastIsOneKernel) {
                    {{"roles", std::string("bias")}});
   s.output(s.op("cast", {o}, {{"dtype", other}}));
   EXPECT_KERNELS(s, {"Attention"});
-  options.perRow = true;
-  check();
+  checkAttention();
 }
 
 TEST_P(Pattern, RopeOfKeysIsAKernelOfItsOwnForManyQueryBlocks) {
@@ -165,8 +195,7 @@ TEST_P(Pattern, RopeOfKeysIsAKernelOfItsOwnForManyQueryBlocks) {
                               "queries") != std::string::npos;
       });
   EXPECT_TRUE(explained) << kernelsOf(made);
-  options.perRow = true;
-  check();
+  checkAttention();
 }
 
 TEST_P(Pattern, RopeOfKeysJoinsWhereThereIsOneQueryBlock) {
@@ -190,8 +219,7 @@ TEST_P(Pattern, AttentionBetweenHeadSplitsIsOneKernel) {
   ValueId back = s.op("transpose", {o}, {{"perm", kHeadsLast}});
   s.output(s.op("reshape", {back}, {{"shape", Shape{B, S, Dim(96)}}}));
   EXPECT_KERNELS(s, {"Attention"});
-  options.perRow = true;
-  check();
+  checkAttention();
 }
 
 TEST_P(Pattern, AttentionSpelledAsProductsIsRaised) {
@@ -201,6 +229,7 @@ TEST_P(Pattern, AttentionSpelledAsProductsIsRaised) {
   ValueId weights = s.op("softmax", {scores});
   s.output(s.op("matmul", {weights, v}));
   EXPECT_KERNELS(s, {"Attention"});
+  sizes = attentionSizes();
   check();
 }
 
@@ -254,8 +283,8 @@ TEST_P(Pattern, ProducerThatReadsItsConsumersConsumerIsNotMerged) {
 
 TEST_P(Pattern, CacheWritesWithRopeFeedAttention) {
   Dim L = s.dim("L", 0, 4096);
-  for (DimValues &dims : sizes)
-    dims["L"] = 70;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    sizes[i]["L"] = i % 2 ? 70 : kLengths[(i * 5 + 3) % kLengths.size()];
   ValueId at = s.input(DType::I32, {B}, values({3, 60, 0})),
           lengths = s.input(DType::I32, {B}, values({5, 61, 1}));
   auto cached = [&](ValueId update) {

@@ -2,11 +2,15 @@
 """What a JUnit file of CTest or lit says: counts, and why tests failed.
 
 Usage: results.py FILE STATUS
+       results.py --summary FILE
 
 The first line is "passed failed skipped"; for each of the first failed tests
 its name and the lines of its output that matter follow. STATUS is the exit
 status of the runner: one that failed without naming a test, or that ran none,
 counts as one failure (and has no lines here: its log says why).
+
+--summary prints what tests that passed have to say about what they covered: the
+lines of their output that start with "[ SUMMARY  ] ", without that.
 """
 
 import re
@@ -24,6 +28,7 @@ REASON = re.compile(
     r"Assertion .* failed|PLEASE submit a bug report|terminate called")
 # Where a test of GoogleTest ends; a block keeps the line if it names a failure.
 END = re.compile(r"^\[ +(OK|FAILED|SKIPPED) +\]|^\[(-+|=+)\]|^\[ RUN ")
+SUMMARY = "[ SUMMARY  ] "
 COMMAND = re.compile(r"^# RUN: at line \d+")
 
 
@@ -99,7 +104,16 @@ def read(path):
         return []
 
 
+def summaries(path):
+    for case in read(path):
+        for line in (case.findtext("system-out") or "").splitlines():
+            if line.startswith(SUMMARY):
+                print(f"{name_of(case)}: {line[len(SUMMARY):].rstrip()[:WIDTH]}")
+
+
 def main():
+    if sys.argv[1] == "--summary":
+        return summaries(sys.argv[2])
     path, status = sys.argv[1:]
     cases = read(path)
     failed = [(case, failure(case)) for case in cases if failure(case)]

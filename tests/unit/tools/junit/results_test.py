@@ -57,6 +57,20 @@ class ResultsTest(unittest.TestCase):
         self.assertEqual(lines, ["absent: Unable to find executable: x",
                                  "off: disabled"])
 
+    def test_summaries_of_tests_that_passed(self):
+        line = "[ SUMMARY  ] 300 of 307 graphs"
+        text = ctest("many", "run", output=f"{NOISE}{line}\nmore\n{line}, too")
+        text += ctest("few", "run", output=f"said: {line}\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "results.xml")
+            path.write_text(f"<testsuite>{text}</testsuite>", encoding="utf-8")
+            done = subprocess.run([sys.executable, SCRIPT, "--summary", path],
+                                  capture_output=True, text=True, timeout=60,
+                                  check=True)
+        self.assertEqual(done.stdout.splitlines(),
+                         ["many: 300 of 307 graphs",
+                          "many: 300 of 307 graphs, too"])
+
     def test_a_runner_that_names_nothing_fails(self):
         self.assertEqual(self.suite(ctest("a", "run"), status="0")[0],
                          (1, 0, 0))
