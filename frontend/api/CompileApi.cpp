@@ -9,6 +9,7 @@
 #include "frontend/api/Handles.h"
 #include "frontend/api/PlanCache.h"
 #include "frontend/api/Prepare.h"
+#include "frontend/api/TypicalSizes.h"
 #include "runtime/cpu/ThreadPool.h"
 
 #include "llvm/Support/JSON.h"
@@ -102,6 +103,19 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
   return request;
 }
 
+Result<CompileRequest> requestOf(const az_compile_options &options,
+                                 const graph::Graph &graph) {
+  Result<CompileRequest> request = requestOf(options);
+  if (!request || !options.typical_sizes)
+    return request;
+  Result<std::map<std::string, int64_t>> buckets =
+      bucketsOf(options.typical_sizes, graph);
+  if (!buckets)
+    return buckets.error();
+  request->typicalSizes = *std::move(buckets);
+  return request;
+}
+
 Result<const CompilerApi *> compilerOf(const az_compile_options &options,
                                        const std::string &purpose) {
   Result<Environment> env = readEnvironment();
@@ -155,7 +169,7 @@ static Status compile(const az_graph *graph, const az_device *device,
     return status;
   if (Status status = checkBindable(graph->graph); !status)
     return status;
-  Result<CompileRequest> request = requestOf(*options);
+  Result<CompileRequest> request = requestOf(*options, graph->graph);
   if (!request)
     return request.error();
   // An older generation's PTX serves a GPU that its machine code does not.
@@ -231,7 +245,7 @@ az_status az_emit(const az_graph *graph, const az_device *device,
       return options.error();
     if (Status status = graph->graph.verify(); !status)
       return status;
-    Result<CompileRequest> request = requestOf(*options);
+    Result<CompileRequest> request = requestOf(*options, graph->graph);
     if (!request)
       return request.error();
     Result<const CompilerApi *> compiler =

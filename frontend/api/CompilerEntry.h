@@ -41,6 +41,8 @@ struct CompileRequest {
   bool batchInvariant = false;
   bool allowFusion = true;
   std::string pin; ///< as az_compile_options::pin
+  /// Buckets of az_compile_options::typical_sizes.
+  std::map<std::string, int64_t> typicalSizes;
 
   /// The cache of tuning records and images (plans are the caller's affair).
   CacheAccess cacheAccess = CacheAccess::ReadWrite;

@@ -51,7 +51,7 @@ az_status az_analyse(const az_graph *graph, const az_device *device,
       return options.error();
     if (Status status = graph->graph.verify(); !status)
       return status;
-    Result<CompileRequest> request = requestOf(*options);
+    Result<CompileRequest> request = requestOf(*options, graph->graph);
     if (!request)
       return request.error();
     Result<const CompilerApi *> compiler =

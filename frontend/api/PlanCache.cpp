@@ -5,6 +5,7 @@
 #include "frontend/api/PlanCache.h"
 
 #include "frontend/api/BuildId.h"
+#include "frontend/api/TypicalSizes.h"
 #include "runtime/Log.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -55,9 +56,9 @@ PlanCache::PlanCache(const CompileRequest &request) {
   shared = entry;
 }
 
-static cache::Key keyOf(const graph::Graph &graph,
-                        const target::TargetDesc &target,
-                        const CompileRequest &request, bool tuned) {
+cache::Key PlanCache::keyOf(const graph::Graph &graph,
+                            const target::TargetDesc &target,
+                            const CompileRequest &request, bool tuned) {
   // A CPU plan is the same whatever assembles for GPUs. Which assembler "auto"
   // finds is not looked up on a hit: code of either runs.
   bool gpu = target.kind == target::Kind::Gpu;
@@ -69,6 +70,7 @@ static cache::Key keyOf(const graph::Graph &graph,
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads) +
                 " assembler=" + assembler + " pin=" + request.pin;
+  key.shapeBuckets = textOf(request.typicalSizes);
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +

@@ -34,6 +34,11 @@ public:
               const CompileRequest &request, const CompiledPlan &compiled);
   cache::Store &store() { return *shared; }
 
+  /// What a plan is kept under. `tuned`: its schedules were measured.
+  static cache::Key keyOf(const graph::Graph &graph,
+                          const target::TargetDesc &target,
+                          const CompileRequest &request, bool tuned);
+
 private:
   std::shared_ptr<cache::Store> shared;
 };

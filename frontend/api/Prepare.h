@@ -26,6 +26,9 @@ Result<az_compile_options> optionsOf(const az_compile_options *given,
 
 /// Options and environment together.
 Result<CompileRequest> requestOf(const az_compile_options &options);
+/// The same for a graph: with what options say of its dimensions.
+Result<CompileRequest> requestOf(const az_compile_options &options,
+                                 const graph::Graph &graph);
 
 /// The compiler library that the options or the environment name.
 Result<const CompilerApi *> compilerOf(const az_compile_options &options,

@@ -24,7 +24,8 @@ static std::string printed(Operation *op) {
 }
 
 Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
-                             bool allowFusion) {
+                             bool allowFusion,
+                             const std::map<std::string, int64_t> &typical) {
   if (Status status = graph.verify(); !status)
     return status.error();
   FusedGraph fused;
@@ -33,6 +34,13 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
     return session.error(ErrorCode::Internal, "graph", "it does not import");
   fused.function = *fused.module->getOps<func::FuncOp>().begin();
   fused.dims = graph.dims();
+  if (!typical.empty()) {
+    Builder b(&session.context());
+    SmallVector<NamedAttribute> sizes;
+    for (const auto &[name, size] : typical)
+      sizes.push_back(b.getNamedAttr(name, b.getI64IntegerAttr(size)));
+    fused.function->setAttr(graphir::kTypicalAttr, b.getDictionaryAttr(sizes));
+  }
   fused.graphText = printed(*fused.module);
   PassManager pm(&session.context());
   OpPassManager &functions = pm.nest<func::FuncOp>();
@@ -151,7 +159,8 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
                                        const target::TargetDesc &target,
                                        const api::CompileRequest &request) {
   Session session;
-  Result<FusedGraph> fused = fuseGraph(session, graph, request.allowFusion);
+  Result<FusedGraph> fused =
+      fuseGraph(session, graph, request.allowFusion, request.typicalSizes);
   if (!fused)
     return fused.error();
   RegionTable regions = regionsOf(*fused);
@@ -191,7 +200,8 @@ Result<std::string> emitStage(const graph::Graph &graph,
                      "use one of: " + list);
   }
   Session session;
-  Result<FusedGraph> fused = fuseGraph(session, graph, request.allowFusion);
+  Result<FusedGraph> fused =
+      fuseGraph(session, graph, request.allowFusion, request.typicalSizes);
   if (!fused)
     return fused.error();
   if (stage == "graph")

@@ -24,8 +24,10 @@ struct FusedGraph {
   std::string graphText; ///< the imported graph, for emit
 };
 
-Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
-                             bool allowFusion);
+/// `typical`: sizes that dimensions mostly have, which schedules may follow.
+Result<FusedGraph>
+fuseGraph(Session &session, const graph::Graph &graph, bool allowFusion,
+          const std::map<std::string, int64_t> &typical = {});
 
 /// The distinct regions of a fused graph, and which one each kernel uses.
 struct RegionTable {

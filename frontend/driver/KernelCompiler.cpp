@@ -44,7 +44,10 @@ std::string regionText(graphir::FusedOp region,
   for (const graph::DimSymbol &dim : dims)
     symbols.push_back(
         graphir::DimAttr::get(b.getContext(), dim.name, dim.min, dim.max));
-  function->setAttr("graph.dims", b.getArrayAttr(symbols));
+  function->setAttr(graphir::kDimsAttr, b.getArrayAttr(symbols));
+  if (auto around = region->getParentOfType<func::FuncOp>())
+    if (Attribute typical = around->getAttr(graphir::kTypicalAttr))
+      function->setAttr(graphir::kTypicalAttr, typical);
   for (size_t i = 0; i < inputs.size(); ++i)
     function.setArgAttr(i, "graph.name",
                         b.getStringAttr("in" + std::to_string(i)));

@@ -79,10 +79,17 @@ static void shrink(const graph::Graph &graph, Sizes &sizes, Fits fits) {
   }
 }
 
-static Sizes middleSizes(const RegionFacts &facts,
-                         const target::TargetDesc &target) {
+/// What the caller expects of a dimension, else the middle of its range.
+static Sizes tunedSizes(const RegionFacts &facts, DictionaryAttr typical,
+                        const target::TargetDesc &target) {
   Sizes sizes;
   for (const graph::DimSymbol &dim : facts.graph.dims()) {
+    auto expected =
+        typical ? typical.getAs<IntegerAttr>(dim.name) : IntegerAttr();
+    if (expected) {
+      sizes[dim.name] = std::clamp(expected.getInt(), dim.min, dim.max);
+      continue;
+    }
     double middle = std::sqrt(std::max(1.0, double(dim.min)) *
                               std::max(1.0, double(dim.max)));
     auto power = static_cast<int64_t>(std::exp2(std::round(std::log2(middle))));
@@ -148,7 +155,10 @@ Result<RegionFacts> factsOf(std::string_view text,
   facts.flops = traffic.flops;
   facts.bytes = traffic.bytes;
   facts.matrixRate = usesMatrixRate(region);
-  facts.tuned = middleSizes(facts, target);
+  auto typical =
+      region->getParentOfType<func::FuncOp>()->getAttrOfType<DictionaryAttr>(
+          graphir::kTypicalAttr);
+  facts.tuned = tunedSizes(facts, typical, target);
   facts.small = smallSizes(facts);
   return facts;
 }

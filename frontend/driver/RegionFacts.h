@@ -1,9 +1,9 @@
 //===- RegionFacts.h - what tuning needs to know of a region ----*- C++ -*-===//
 //
-// A region is tuned at one size of its symbolic dimensions: the geometric
-// middle of each range, as a power of two, made smaller until one run is short
-// and its tensors fit. These sizes are also the shape bucket of the record's
-// key.
+// A region is tuned at one size of its symbolic dimensions: the one that the
+// caller expects, else the geometric middle of each range, as a power of two;
+// made smaller until one run is short and its tensors fit. These sizes are also
+// the shape bucket of the record's key.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

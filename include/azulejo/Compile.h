@@ -43,6 +43,10 @@ struct CompileOptions {
   /// named families; knobs not named keep the default. An illegal combination
   /// is an error.
   std::string pin = {};
+  /// The sizes that runs will mostly have, "B=8,S=4096", for choosing and
+  /// tuning schedules; dimensions not named: the middle of their range. Any
+  /// other size is right, too.
+  std::string typicalSizes = {};
   /// Threads of the executable's runs; must outlive it. Null: a shared pool.
   const ThreadPool *pool = nullptr;
 };
@@ -63,6 +67,7 @@ inline az_compile_options optionsOf(const CompileOptions &options) {
   c.worker_path = orNull(options.workerPath);
   c.compiler_path = orNull(options.compilerPath);
   c.pin = orNull(options.pin);
+  c.typical_sizes = orNull(options.typicalSizes);
   if (options.log) {
     c.log = [](void *user, int32_t level, const char *message) {
       static_cast<const CompileOptions *>(user)->log(

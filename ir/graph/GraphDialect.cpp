@@ -118,11 +118,25 @@ DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
 // Attributes on functions
 //===----------------------------------------------------------------------===//
 
+static LogicalResult verifyTypical(Operation *op, Attribute attr) {
+  auto sizes = dyn_cast<DictionaryAttr>(attr);
+  auto isSize = [](NamedAttribute entry) {
+    auto value = dyn_cast<IntegerAttr>(entry.getValue());
+    return value && value.getType().isInteger(64) && value.getInt() >= 0;
+  };
+  if (!sizes || !isa<FunctionOpInterface>(op) || !llvm::all_of(sizes, isSize))
+    return op->emitError() << kTypicalAttr << " gives dimensions of a function "
+                           << "sizes, i64 and not negative";
+  return success();
+}
+
 LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
                                                      NamedAttribute attr) {
   if (attr.getName() == kNotesAttr && isa<ArrayAttr>(attr.getValue()) &&
       isa<FunctionOpInterface>(op))
     return success();
+  if (attr.getName() == kTypicalAttr)
+    return verifyTypical(op, attr.getValue());
   if (attr.getName() != kDimsAttr)
     return op->emitError() << "'" << attr.getName().getValue()
                            << "' is no attribute of an operation";

@@ -21,6 +21,8 @@ namespace azulejo::graphir {
 
 // Names of the attributes that frame a graph in a function, and of the label.
 inline constexpr llvm::StringLiteral kDimsAttr = "graph.dims";
+/// On a function: the sizes that some dimensions mostly have, {S = 4096}.
+inline constexpr llvm::StringLiteral kTypicalAttr = "graph.typical";
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
 /// On a function argument: how many ops the graph value had before this input
 /// was made; absent for 0. It keeps value numbers stable over a round trip.

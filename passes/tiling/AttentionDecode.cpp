@@ -18,8 +18,7 @@
 #include "passes/tiling/Families.h"
 
 #include "ir/graph/GraphTypes.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/tiling/RegionSizes.h"
 
 using namespace mlir;
 
@@ -27,23 +26,6 @@ namespace azulejo::tiling {
 
 /// Up to here queries are few.
 static constexpr int64_t kMostQueries = 16;
-
-/// The largest value of a size, if that is known: it is constant, or one of the
-/// graph's dimensions, which have a range.
-static std::optional<int64_t> largest(const opset::Dim &size,
-                                      graphir::FusedOp region) {
-  if (std::optional<int64_t> constant = size.constant())
-    return constant;
-  auto function = region->getParentOfType<func::FuncOp>();
-  auto dims = function ? function->getAttrOfType<ArrayAttr>(graphir::kDimsAttr)
-                       : ArrayAttr();
-  if (!dims)
-    return std::nullopt;
-  for (auto dim : dims.getAsRange<graphir::DimAttr>())
-    if (opset::Dim::parse(dim.getName().str()) == size)
-      return dim.getMax();
-  return std::nullopt;
-}
 
 namespace {
 
@@ -57,7 +39,7 @@ public:
     int count;
     graphir::AttentionOp op = attentionOf(region, count);
     AttentionShape shape(op);
-    std::optional<int64_t> queries = largest(shape.queries, region);
+    std::optional<int64_t> queries = largestSize(shape.queries, region);
     if (!queries || *queries > kMostQueries)
       return "its queries may be more than " + std::to_string(kMostQueries);
     if (!shape.group)
@@ -134,9 +116,11 @@ private:
     DecodeFacts facts;
     facts.attention = attentionFacts(region);
     // Rows take the place of queries.
-    facts.attention.queries = (shape.queries * *shape.group).constant();
-    facts.heads = (shape.batch * shape.kvHeads).constant();
-    facts.keys = largest(shape.keys, region);
+    facts.attention.queries = typicalSize(shape.queries * *shape.group, region);
+    facts.heads = typicalSize(shape.batch * shape.kvHeads, region);
+    facts.keys = typicalSize(shape.keys, region);
+    if (!facts.keys)
+      facts.keys = largestSize(shape.keys, region);
     return facts;
   }
 };

@@ -5,6 +5,7 @@
 #include "passes/tiling/AttentionProgram.h"
 
 #include "ir/graph/GraphTypes.h"
+#include "passes/tiling/RegionSizes.h"
 #include "passes/tiling/RowSpace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -493,7 +494,7 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
   int64_t scoreOperands = 0;
   for (const char *role : {"bias", "mask"})
     scoreOperands += opset::attentionOperand(attrs, role) >= 0;
-  return {shape.queries.constant(), shape.headSize, shape.valueSize,
+  return {typicalSize(shape.queries, region), shape.headSize, shape.valueSize,
           operandTypeOf(op->getOperand(1)) ? 2 : 4, scoreOperands};
 }
 

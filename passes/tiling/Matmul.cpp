@@ -15,6 +15,7 @@
 #include "passes/tiling/Epilogue.h"
 #include "passes/tiling/Families.h"
 #include "passes/tiling/MatrixSchedules.h"
+#include "passes/tiling/RegionSizes.h"
 #include "passes/tiling/RowSpace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -193,8 +194,9 @@ ProductFacts factsOf(graphir::FusedOp region) {
   int count;
   graphir::MatmulOp op = anchorOf(region, count);
   Problem problem(op);
-  return {opset::elementCount(problem.rows).constant(), problem.n.constant(),
-          problem.k.constant(), operandTypeOf(op->getOperand(0)) ? 2 : 4};
+  return {typicalSize(opset::elementCount(problem.rows), region),
+          typicalSize(problem.n, region), typicalSize(problem.k, region),
+          operandTypeOf(op->getOperand(0)) ? 2 : 4};
 }
 
 class Matmul : public ScheduleFamily {

@@ -94,6 +94,8 @@ void CompileFlags::declare(Options &options) {
   options.text(
       "--pin", pin,
       "Schedules to use, as explain prints them: Family{knob=value,...};...");
+  options.text("--typical", typical,
+               "Sizes that runs mostly have: B=8,S=4096; any is right");
   cache.declare(options);
 }
 
@@ -104,6 +106,7 @@ CompileOptions CompileFlags::options(Console &console) const {
   options.deterministic = deterministic;
   options.batchInvariant = batchInvariant;
   options.pin = pin;
+  options.typicalSizes = typical;
   options.tune = std::chrono::duration<double>(0);
   return options;
 }

@@ -84,6 +84,11 @@ typedef struct az_compile_options {
    * family runs under that schedule, with its default for knobs not named.
    * NULL: none. An illegal combination is an error, not a reason to choose. */
   const char *pin;
+  /* "B=8,S=4096": the sizes that runs will mostly have, for choosing and tuning
+   * schedules; dimensions not named: the middle of their range. Any other size
+   * is right, too. Sizes are rounded to powers of two, so that nearly equal
+   * ones share a plan. NULL: none. */
+  const char *typical_sizes;
 } az_compile_options;
 /* Writes the defaults; pass sizeof(az_compile_options). */
 AZ_API void az_compile_options_init(az_compile_options *options, size_t size);

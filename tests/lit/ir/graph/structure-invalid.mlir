@@ -58,3 +58,13 @@ func.func private @kind() attributes {graph.dims = [1 : i64]}
 
 // expected-error @+1 {{'graph.name' is not an attribute here, or of another kind}}
 func.func private @argument(tensor<f32> {graph.name = 1 : i64})
+
+// -----
+
+// expected-error @+1 {{graph.typical gives dimensions of a function sizes, i64 and not negative}}
+func.func private @less_than_nothing() attributes {graph.typical = {S = -1 : i64}}
+
+// -----
+
+// expected-error @+1 {{graph.typical gives dimensions of a function sizes}}
+func.func private @no_size() attributes {graph.typical = {S = "large"}}

@@ -54,6 +54,20 @@ TEST(RegionFacts, MiddleOfARangeIsAPowerOfTwo) {
   EXPECT_FALSE(driver::factsOf("no region", target::hostTarget()));
 }
 
+TEST(RegionFacts, ExpectedSizesAreTuned) {
+  std::string expected = rowChainRegion(768, {{"S", 512}});
+  auto facts = driver::factsOf(expected, target::hostTarget());
+  ASSERT_TRUE(facts);
+  EXPECT_EQ(facts->tuned.at("S"), 512);
+  EXPECT_EQ(facts->bucket(), "S=512");
+  EXPECT_NE(expected, rowChainRegion());
+  // Still not larger than what can be run in a moment.
+  facts = driver::factsOf(rowChainRegion(1 << 16, {{"S", 4096}}),
+                          target::hostTarget());
+  ASSERT_TRUE(facts);
+  EXPECT_LT(facts->bytesAt(facts->tuned), 128 << 20);
+}
+
 TEST(TuningKey, EveryPartCounts) {
   const target::TargetDesc &target = target::hostTarget();
   std::string region = rowChainRegion();

@@ -28,9 +28,10 @@ static ValueId append(Graph &graph, const std::string &kind,
   return results ? results->front() : 0;
 }
 
-std::string onlyRegion(const Graph &graph) {
+std::string onlyRegion(const Graph &graph, driver::Sizes typical) {
   driver::Session session;
-  Result<driver::FusedGraph> fused = driver::fuseGraph(session, graph, true);
+  Result<driver::FusedGraph> fused =
+      driver::fuseGraph(session, graph, true, typical);
   EXPECT_TRUE(fused) << fused.error().str();
   if (!fused)
     return {};
@@ -39,7 +40,7 @@ std::string onlyRegion(const Graph &graph) {
   return table.texts.empty() ? std::string() : table.texts.front();
 }
 
-std::string rowChainRegion(int64_t width) {
+std::string rowChainRegion(int64_t width, driver::Sizes typical) {
   Graph graph;
   Dim S = *graph.dim("S", 1, 4096);
   ValueId x = input(graph, "x", {S, Dim(width)});
@@ -47,7 +48,7 @@ std::string rowChainRegion(int64_t width) {
   ValueId sum = append(graph, "add", {append(graph, "add", {x, x}), bias});
   ValueId y = append(graph, "softmax", {sum}, {{"axis", int64_t{-1}}});
   EXPECT_TRUE(graph.output("y", y));
-  return onlyRegion(graph);
+  return onlyRegion(graph, std::move(typical));
 }
 
 std::string matmulRegion() {

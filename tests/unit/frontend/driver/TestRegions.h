@@ -6,15 +6,15 @@
 #define AZULEJO_TESTS_UNIT_FRONTEND_DRIVER_TESTREGIONS_H
 
 #include "frontend/driver/CandidateRunner.h"
-#include "frontend/driver/GraphCompiler.h"
+#include "frontend/driver/RegionFacts.h"
 
 namespace azulejo::test {
 
 /// The text of the only region of a graph; its failures are test failures.
-std::string onlyRegion(const graph::Graph &graph);
+std::string onlyRegion(const graph::Graph &graph, driver::Sizes typical = {});
 
 /// softmax(x * 2 + bias) over rows of [S, width]; S in [1, 4096].
-std::string rowChainRegion(int64_t width = 768);
+std::string rowChainRegion(int64_t width = 768, driver::Sizes typical = {});
 /// gelu(x @ w + bias), x f32[M, 96], w f32[96, 160]; M in [1, 2048].
 std::string matmulRegion();
 /// Attention with 4 heads of 32; B in [1, 4], S in [1, 512].

@@ -1,0 +1,31 @@
+//===- TypicalSizes.h - the sizes that runs will mostly have ----*- C++ -*-===//
+//
+// A plan serves the whole range of its symbolic dimensions. Which schedules are
+// chosen, and at what size they are tuned, may follow the sizes that the caller
+// expects. These are rounded to buckets, powers of two within the range, so
+// that callers who expect nearly the same share plans and tuning records.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_FRONTEND_API_TYPICALSIZES_H
+#define AZULEJO_FRONTEND_API_TYPICALSIZES_H
+
+#include "frontend/graph/Graph.h"
+
+#include <map>
+
+namespace azulejo::api {
+
+/// The buckets of "B=8,S=4096" (az_compile_options::typical_sizes) by
+/// dimension. InvalidArgument by rule compile.sizes: the text has another form,
+/// the graph has no such dimension, its range has no such size, or one is given
+/// twice.
+Result<std::map<std::string, int64_t>> bucketsOf(const std::string &text,
+                                                 const graph::Graph &graph);
+
+/// "B=8,S=4096": the form that keys hold. Empty: the caller expects nothing.
+std::string textOf(const std::map<std::string, int64_t> &buckets);
+
+} // namespace azulejo::api
+
+#endif // AZULEJO_FRONTEND_API_TYPICALSIZES_H

@@ -1,0 +1,45 @@
+//===- RegionSizes.cpp - what is known of a region's sizes ----------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/tiling/RegionSizes.h"
+
+#include "ir/graph/GraphTypes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace azulejo::tiling {
+
+template <typename T>
+static T functionAttr(graphir::FusedOp region, StringRef name) {
+  auto function = region->getParentOfType<func::FuncOp>();
+  return function ? function->getAttrOfType<T>(name) : T();
+}
+
+std::optional<int64_t> largestSize(const opset::Dim &size,
+                                   graphir::FusedOp region) {
+  if (std::optional<int64_t> constant = size.constant())
+    return constant;
+  auto dims = functionAttr<ArrayAttr>(region, graphir::kDimsAttr);
+  if (!dims)
+    return std::nullopt;
+  for (auto dim : dims.getAsRange<graphir::DimAttr>())
+    if (opset::Dim::parse(dim.getName().str()) == size)
+      return dim.getMax();
+  return std::nullopt;
+}
+
+std::optional<int64_t> typicalSize(const opset::Dim &size,
+                                   graphir::FusedOp region) {
+  auto typical = functionAttr<DictionaryAttr>(region, graphir::kTypicalAttr);
+  return size.evaluate([&](const std::string &name) -> std::optional<int64_t> {
+    auto value = typical ? typical.getAs<IntegerAttr>(name) : IntegerAttr();
+    if (!value)
+      return std::nullopt;
+    return value.getInt();
+  });
+}
+
+} // namespace azulejo::tiling
