@@ -85,7 +85,7 @@ std::vector<Schedule> neighbours(const KnobSpace &space, const Schedule &center,
                                  const std::set<std::string> &tried,
                                  size_t count) {
   std::vector<Schedule> found;
-  for (const KnobSpec &spec : schedule::knobsOf(space.family)) {
+  for (const KnobSpec &spec : schedule::knobsOf(space.family, space.kind)) {
     auto it = space.values.find(spec.name);
     if (it == space.values.end())
       continue;
@@ -121,7 +121,8 @@ std::vector<std::string> varyingKnobs(const std::vector<Schedule> &schedules) {
   std::vector<std::string> names;
   if (schedules.empty())
     return names;
-  for (const KnobSpec &spec : schedule::knobsOf(schedules[0].family))
+  for (const KnobSpec &spec :
+       schedule::knobsOf(schedules[0].family, schedules[0].kind))
     if (std::any_of(schedules.begin(), schedules.end(), [&](const Schedule &s) {
           return s.knob(spec.name) != schedules[0].knob(spec.name);
         }))
@@ -131,7 +132,7 @@ std::vector<std::string> varyingKnobs(const std::vector<Schedule> &schedules) {
 
 int64_t complexity(const Schedule &schedule) {
   int64_t away = 0;
-  for (const KnobSpec &spec : schedule::knobsOf(schedule.family))
+  for (const KnobSpec &spec : schedule::knobsOf(schedule.family, schedule.kind))
     away += schedule.knob(spec.name) != spec.defaultValue;
   return away;
 }
@@ -139,7 +140,7 @@ int64_t complexity(const Schedule &schedule) {
 bool isSimpler(const Schedule &a, const Schedule &b) {
   if (complexity(a) != complexity(b))
     return complexity(a) < complexity(b);
-  for (const KnobSpec &spec : schedule::knobsOf(a.family))
+  for (const KnobSpec &spec : schedule::knobsOf(a.family, a.kind))
     if (a.knob(spec.name) != b.knob(spec.name))
       return a.knob(spec.name) < b.knob(spec.name);
   return false;

@@ -11,12 +11,12 @@ namespace azulejo::driver {
 /// The pinned schedule of each family that has one.
 using Pins = std::map<std::string, schedule::Schedule>;
 
-static Result<Pins> parsePins(std::string_view text) {
+static Result<Pins> parsePins(std::string_view text, target::Kind kind) {
   Pins pins;
   while (!text.empty()) {
     size_t end = std::min(text.find(';'), text.size());
     Result<schedule::Schedule> pin =
-        schedule::Schedule::parse(text.substr(0, end));
+        schedule::Schedule::parse(text.substr(0, end), kind);
     if (!pin)
       return pin.error();
     if (!pins.emplace(pin->family, *pin).second)
@@ -44,7 +44,7 @@ Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
                                         const target::TargetDesc &target,
                                         const api::CompileRequest &request) {
   ChosenSchedules chosen;
-  Result<Pins> pins = parsePins(request.pin);
+  Result<Pins> pins = parsePins(request.pin, target.kind);
   if (!pins)
     return pins.error();
   Tuner tuner(target, request);

@@ -104,7 +104,8 @@ Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
     best = entry.best();
   if (!best)
     return std::nullopt;
-  Result<schedule::Schedule> parsed = schedule::Schedule::parse(best->schedule);
+  Result<schedule::Schedule> parsed =
+      schedule::Schedule::parse(best->schedule, state->target.kind);
   if (!parsed ||
       !(*parsed == schedules.fallback || isLegal(*parsed, schedules.space)))
     return std::nullopt;

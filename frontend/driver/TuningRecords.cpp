@@ -11,8 +11,9 @@
 
 namespace azulejo::driver {
 
-// Goes up when a family's lowering changes so much that old timings mislead.
-static constexpr const char *kFamilyVersion = "1";
+// Goes up when a family's lowering changes so much that old timings mislead, or
+// when the text of its schedules changes.
+static constexpr const char *kFamilyVersion = "2";
 
 cache::Store openStore(const api::CompileRequest &request) {
   cache::CacheOptions options;
@@ -77,9 +78,10 @@ cache::Environment tuningEnvironment(const target::TargetDesc &target,
 
 bool isLegal(const schedule::Schedule &schedule,
              const schedule::KnobSpace &space) {
-  if (schedule.family != space.family)
+  if (schedule.family != space.family || schedule.kind != space.kind)
     return false;
-  for (const schedule::KnobSpec &spec : schedule::knobsOf(space.family)) {
+  for (const schedule::KnobSpec &spec :
+       schedule::knobsOf(space.family, space.kind)) {
     auto it = space.values.find(spec.name);
     int64_t value = schedule.knob(spec.name);
     bool known = it == space.values.end()

@@ -36,6 +36,7 @@ private:
 
   int socket;
   std::unique_ptr<CandidateRunner> runner;
+  target::Kind kind = target::Kind::Cpu; ///< of its target
   int threads = 1;
 };
 
@@ -87,6 +88,7 @@ Message WorkerServer::hello(const json::Object &request) {
   Result<target::TargetDesc> target = targetFrom(*described);
   if (!target)
     return {toJson(target.error()), {}};
+  kind = target->kind;
   threads = static_cast<int>(*count);
   RunnerOptions options{threads,
                         static_cast<uint64_t>(*seed),
@@ -114,8 +116,8 @@ Message WorkerServer::answer(const Message &request) {
     return {toJson(malformed("hello comes first")), {}};
   std::string region = from.getString("region").value_or("").str();
   if (action == "compile") {
-    Result<schedule::Schedule> schedule =
-        schedule::Schedule::parse(from.getString("schedule").value_or(""));
+    Result<schedule::Schedule> schedule = schedule::Schedule::parse(
+        from.getString("schedule").value_or(""), kind);
     if (!schedule)
       return {toJson(schedule.error()), {}};
     return reply(runner->compile(region, *schedule));

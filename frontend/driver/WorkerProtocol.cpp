@@ -262,7 +262,8 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
       !readNumbers(from, "alignedViews", 0, code.alignedViews) ||
       !readIntermediates(from, code))
     return std::nullopt;
-  Result<schedule::Schedule> parsed = schedule::Schedule::parse(*text);
+  Result<schedule::Schedule> parsed = schedule::Schedule::parse(
+      *text, *kind == "cpu-flat" ? target::Kind::Cpu : target::Kind::Gpu);
   if (!parsed || code.gridTiles.size() != code.gridExtents.size() ||
       *bytes < 0 || static_cast<size_t>(*bytes) > blob.size())
     return std::nullopt;

@@ -9,8 +9,8 @@
 namespace azulejo::schedule {
 
 std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
-  std::vector<Schedule> all{Schedule::defaults(family)};
-  for (const KnobSpec &spec : knobsOf(family)) {
+  std::vector<Schedule> all{Schedule::defaults(family, kind)};
+  for (const KnobSpec &spec : knobsOf(family, kind)) {
     auto it = values.find(spec.name);
     if (it == values.end())
       continue;

@@ -12,43 +12,53 @@ namespace azulejo::schedule {
 namespace {
 struct Family {
   std::string name;
-  std::vector<KnobSpec> knobs;
+  std::vector<KnobSpec> knobs[2]; ///< by kind
 };
+
+/// Which kinds have a knob, as the tables say it.
+enum class Of { Any, Cpu, Gpu };
+
+void add(Family &family, Of of, const KnobSpec &spec) {
+  if (of != Of::Gpu)
+    family.knobs[static_cast<int>(target::Kind::Cpu)].push_back(spec);
+  if (of != Of::Cpu)
+    family.knobs[static_cast<int>(target::Kind::Gpu)].push_back(spec);
+}
 } // namespace
 
 // The lists in the tables are written in parentheses, so that their commas do
 // not split the macro's arguments.
 #define AZ_UNWRAP(...) __VA_ARGS__
-#define KNOB(name, fallback, values, doc)                                      \
-  knobs.push_back({#name, fallback, AZ_UNWRAP values, doc});
+#define KNOB(name, kind, fallback, values, doc)                                \
+  add(family, Of::kind, {#name, fallback, AZ_UNWRAP values, doc});
 
 static std::span<const Family> table() {
   static const std::vector<Family> families = [] {
-    std::vector<KnobSpec> common;
+    Family common;
     {
-      std::vector<KnobSpec> &knobs = common;
+      Family &family = common;
 #include "ir/schedule/Common.def"
     }
     std::vector<Family> all;
+    auto begin = [&](const char *name) -> Family & {
+      all.push_back({name, {common.knobs[0], common.knobs[1]}});
+      return all.back();
+    };
     {
-      std::vector<KnobSpec> knobs = common;
+      Family &family = begin("RowChain");
 #include "ir/schedule/RowChain.def"
-      all.push_back({"RowChain", std::move(knobs)});
     }
     {
-      std::vector<KnobSpec> knobs = common;
+      Family &family = begin("Matmul");
 #include "ir/schedule/Matmul.def"
-      all.push_back({"Matmul", std::move(knobs)});
     }
     {
-      std::vector<KnobSpec> knobs = common;
+      Family &family = begin("Attention");
 #include "ir/schedule/Attention.def"
-      all.push_back({"Attention", std::move(knobs)});
     }
     {
-      std::vector<KnobSpec> knobs = common;
+      Family &family = begin("AttentionDecode");
 #include "ir/schedule/AttentionDecode.def"
-      all.push_back({"AttentionDecode", std::move(knobs)});
     }
     return all;
   }();
@@ -57,10 +67,10 @@ static std::span<const Family> table() {
 #undef KNOB
 #undef AZ_UNWRAP
 
-std::span<const KnobSpec> knobsOf(std::string_view family) {
+std::span<const KnobSpec> knobsOf(std::string_view family, target::Kind kind) {
   for (const Family &row : table())
     if (row.name == family)
-      return row.knobs;
+      return row.knobs[static_cast<int>(kind)];
   return {};
 }
 
@@ -74,19 +84,30 @@ std::span<const std::string> families() {
   return names;
 }
 
+static const KnobSpec *find(std::span<const KnobSpec> specs,
+                            std::string_view name) {
+  auto it = std::find_if(specs.begin(), specs.end(),
+                         [&](const KnobSpec &s) { return s.name == name; });
+  return it == specs.end() ? nullptr : &*it;
+}
+
+static target::Kind otherThan(target::Kind kind) {
+  return kind == target::Kind::Cpu ? target::Kind::Gpu : target::Kind::Cpu;
+}
+
 int64_t Schedule::knob(const std::string &name) const {
   if (auto it = knobs.find(name); it != knobs.end())
     return it->second;
-  for (const KnobSpec &spec : knobsOf(family))
-    if (spec.name == name)
-      return spec.defaultValue;
+  for (target::Kind of : {kind, otherThan(kind)})
+    if (const KnobSpec *spec = find(knobsOf(family, of), name))
+      return spec->defaultValue;
   return 0;
 }
 
 std::string Schedule::str() const {
   std::string text = family + "{";
   const char *separator = "";
-  for (const KnobSpec &spec : knobsOf(family)) {
+  for (const KnobSpec &spec : knobsOf(family, kind)) {
     text += separator + spec.name + "=" + std::to_string(knob(spec.name));
     separator = ",";
   }
@@ -100,12 +121,31 @@ static Error badSchedule(std::string_view text, std::string message,
                    "schedule.text", std::move(hint));
 }
 
-Result<Schedule> Schedule::parse(std::string_view text) {
+/// No knob of this kind has the name; maybe one of the other kind has.
+static Error unknownKnob(std::string_view text, const Schedule &schedule,
+                         const std::string &name) {
+  if (!find(knobsOf(schedule.family, otherThan(schedule.kind)), name))
+    return badSchedule(text, schedule.family + " has no knob '" + name + "'");
+  bool gpu = schedule.kind == target::Kind::Gpu;
+  std::string list;
+  for (const KnobSpec &spec : knobsOf(schedule.family, schedule.kind))
+    list += (list.empty() ? "" : ", ") + spec.name;
+  Error error = badSchedule(
+      text,
+      "knob '" + name + "' of " + schedule.family + " is for " +
+          (gpu ? "CPUs, and the device is a GPU"
+               : "GPUs, and the device is a CPU"),
+      std::string("knobs for ") + (gpu ? "GPUs" : "CPUs") + ": " + list);
+  error.rule = "schedule.kind";
+  return error;
+}
+
+Result<Schedule> Schedule::parse(std::string_view text, target::Kind kind) {
   size_t open = text.find('{');
   if (open == std::string_view::npos || text.empty() || text.back() != '}')
     return badSchedule(text, "not of the form Family{knob=value,...}");
-  Schedule schedule{std::string(text.substr(0, open)), {}};
-  std::span<const KnobSpec> specs = knobsOf(schedule.family);
+  Schedule schedule{std::string(text.substr(0, open)), kind, {}};
+  std::span<const KnobSpec> specs = knobsOf(schedule.family, kind);
   if (specs.empty())
     return badSchedule(text, "no family is called '" + schedule.family + "'");
   std::string_view rest = text.substr(open + 1, text.size() - open - 2);
@@ -122,10 +162,9 @@ Result<Schedule> Schedule::parse(std::string_view text) {
     if (digits.empty() || error != std::errc() ||
         end != digits.data() + digits.size())
       return badSchedule(text, "'" + std::string(item) + "' is not knob=value");
-    auto spec = std::find_if(specs.begin(), specs.end(),
-                             [&](const auto &s) { return s.name == name; });
-    if (spec == specs.end())
-      return badSchedule(text, schedule.family + " has no knob '" + name + "'");
+    const KnobSpec *spec = find(specs, name);
+    if (!spec)
+      return unknownKnob(text, schedule, name);
     if (std::find(spec->values.begin(), spec->values.end(), value) ==
         spec->values.end()) {
       std::string list;
@@ -141,9 +180,9 @@ Result<Schedule> Schedule::parse(std::string_view text) {
   return schedule;
 }
 
-Schedule Schedule::defaults(std::string_view family) {
-  Schedule schedule{std::string(family), {}};
-  for (const KnobSpec &spec : knobsOf(family))
+Schedule Schedule::defaults(std::string_view family, target::Kind kind) {
+  Schedule schedule{std::string(family), kind, {}};
+  for (const KnobSpec &spec : knobsOf(family, kind))
     schedule.knobs[spec.name] = spec.defaultValue;
   return schedule;
 }

@@ -1,7 +1,8 @@
 //===- Schedule.h - how a fused region is run, as data ----------*- C++ -*-===//
 //
-// A schedule is a family name and one integer per knob. Knobs are rows of
-// Common.def and <Family>.def; everything that handles a schedule (text form,
+// A schedule is a family name and one integer per knob that the device's kind
+// has: a CPU knows nothing of warps. Knobs are rows of Common.def and
+// <Family>.def; everything that handles a schedule (text form,
 // tuning record, CLI flag, search axis, docs) iterates the rows, so a new knob
 // is one row and the pass that consumes it.
 //
@@ -29,25 +30,32 @@ struct KnobSpec {
   std::string doc;
 };
 
-/// The knobs of a family, common ones first. Unknown family: empty.
-std::span<const KnobSpec> knobsOf(std::string_view family);
+/// The knobs of a family on one kind of device, common ones first. Unknown
+/// family: empty.
+std::span<const KnobSpec> knobsOf(std::string_view family, target::Kind kind);
 std::span<const std::string> families();
 
 struct Schedule {
   std::string family;
-  std::map<std::string, int64_t> knobs;
+  target::Kind kind = target::Kind::Cpu;
+  std::map<std::string, int64_t> knobs; ///< of that kind
 
+  /// Of a knob that is not given, or that the kind does not have: the default.
   int64_t knob(const std::string &name) const;
   bool operator==(const Schedule &) const = default;
-  /// "RowChain{rowTile=4,laneTile=64,...}": every knob, table order.
+  /// "RowChain{rowTile=4,laneChunk=4096,...}": every knob of the kind, table
+  /// order.
   std::string str() const;
-  static Result<Schedule> parse(std::string_view text);
+  /// Errors, InvalidArgument: rule "schedule.kind" for a knob that only other
+  /// devices have, else "schedule.text".
+  static Result<Schedule> parse(std::string_view text, target::Kind kind);
   /// The defaults of the table.
-  static Schedule defaults(std::string_view family);
+  static Schedule defaults(std::string_view family, target::Kind kind);
 };
 
 struct KnobSpace {
   std::string family;
+  target::Kind kind = target::Kind::Cpu;
   /// Values per knob; knobs that are absent stay at their default.
   std::map<std::string, std::vector<int64_t>> values;
   /// Prunes combinations by arithmetic; returns the reason, or nullopt.

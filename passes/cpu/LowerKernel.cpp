@@ -273,8 +273,8 @@ LogicalResult lowerTileToHost(ModuleOp module,
   SmallVector<tile::KernelOp> kernels(module.getOps<tile::KernelOp>());
   OpBuilder b(module.getContext());
   for (tile::KernelOp kernel : kernels) {
-    Result<schedule::Schedule> schedule =
-        schedule::Schedule::parse(kernel.getSchedule().str());
+    Result<schedule::Schedule> schedule = schedule::Schedule::parse(
+        kernel.getSchedule().str(), target::Kind::Cpu);
     if (!schedule)
       return kernel.emitOpError(schedule.error().str());
     if (failed(KernelLowering(kernel, target, *schedule).run(b)))

@@ -35,8 +35,8 @@ LogicalResult lowerTileToKernel(ModuleOp module) {
   SmallVector<tile::KernelOp> sources(module.getOps<tile::KernelOp>());
   OpBuilder b(module.getContext());
   for (tile::KernelOp source : sources) {
-    Result<schedule::Schedule> schedule =
-        schedule::Schedule::parse(source.getSchedule().str());
+    Result<schedule::Schedule> schedule = schedule::Schedule::parse(
+        source.getSchedule().str(), target::Kind::Gpu);
     if (!schedule)
       return source.emitOpError(schedule.error().str());
     if (failed(lowerKernel(source, *schedule, b)))

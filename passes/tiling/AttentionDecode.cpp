@@ -86,7 +86,7 @@ public:
     if (!parts)
       return parts.error();
     b.restoreInsertionPoint(where);
-    Result<tile::KernelOp> whole = combineKernel(b, region, splits);
+    Result<tile::KernelOp> whole = combineKernel(b, region, schedule);
     if (!whole)
       return whole.error();
     int count;

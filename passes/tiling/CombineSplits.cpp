@@ -21,10 +21,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Rows of few channels: small blocks, so that there are many of them.
-schedule::Schedule rowSchedule() {
-  schedule::Schedule rows = schedule::Schedule::defaults("RowChain");
+schedule::Schedule rowSchedule(target::Kind kind) {
+  schedule::Schedule rows = schedule::Schedule::defaults("RowChain", kind);
   rows.knobs["rowTile"] = 1;
-  rows.knobs["blockThreads"] = 64;
+  if (kind == target::Kind::Gpu)
+    rows.knobs["blockThreads"] = 64;
   return rows;
 }
 
@@ -38,10 +39,11 @@ SmallVector<Type> viewsAfterInputs(graphir::FusedOp region,
 class Combination {
 public:
   Combination(OpBuilder &b, graphir::FusedOp region, graphir::AttentionOp op,
-              int64_t splits)
-      : schedule(rowSchedule()), parts(partialsOf(op, splits)),
+              const schedule::Schedule &partial)
+      : schedule(rowSchedule(partial.kind)), splits(partial.knob("splits")),
+        parts(partialsOf(op, splits)),
         f(b, region, schedule, viewsAfterInputs(region, parts)), emitter(f),
-        op(op), shape(op), splits(splits), rowTile(schedule.knob("rowTile")) {}
+        op(op), shape(op), rowTile(schedule.knob("rowTile")) {}
 
   Result<tile::KernelOp> run(const Epilogue &epilogue) {
     rows = graphir::toOpset(parts.logSum).shape;
@@ -180,12 +182,13 @@ private:
   }
 
   schedule::Schedule schedule;
+  int64_t splits;
   PartialAttention parts;
   KernelFrame f;
   ElementEmitter emitter;
   graphir::AttentionOp op;
   AttentionShape shape;
-  int64_t splits, rowTile;
+  int64_t rowTile;
   opset::Shape rows;
   Value rowOrigin, rowLimit;
 };
@@ -193,10 +196,10 @@ private:
 } // namespace
 
 Result<tile::KernelOp> combineKernel(OpBuilder &b, graphir::FusedOp region,
-                                     int64_t splits) {
+                                     const schedule::Schedule &partial) {
   int count;
   graphir::AttentionOp op = attentionOf(region, count);
-  return Combination(b, region, op, splits).run(findEpilogue(region, op));
+  return Combination(b, region, op, partial).run(findEpilogue(region, op));
 }
 
 } // namespace azulejo::tiling

@@ -21,10 +21,11 @@
 
 namespace azulejo::tiling {
 
-/// The kernel's views are the region's inputs, the partial results, and the
-/// region's outputs.
+/// `partial` is the schedule of the kernel before. The kernel's views are the
+/// region's inputs, the partial results, and the region's outputs.
 Result<tile::KernelOp> combineKernel(mlir::OpBuilder &b,
-                                     graphir::FusedOp region, int64_t splits);
+                                     graphir::FusedOp region,
+                                     const schedule::Schedule &partial);
 
 } // namespace azulejo::tiling
 

@@ -15,7 +15,7 @@ KnobSpace productSpace(const ProductFacts &facts,
                        const target::TargetDesc &target) {
   if (target.kind == target::Kind::Gpu)
     return gpuProductSpace(facts, target);
-  KnobSpace space{"Matmul", {}, {}, {}};
+  KnobSpace space{"Matmul", target::Kind::Cpu, {}, {}, {}};
   space.values["unroll"] = {1, 2};
   space.values["tileM"] = {32, 64, 128, 256, 512};
   space.values["tileN"] = {32, 64, 128, 256};
@@ -58,7 +58,7 @@ Schedule defaultProduct(const ProductFacts &facts,
                         const target::TargetDesc &target) {
   if (target.kind == target::Kind::Gpu)
     return firstOf(gpuProductSpace(facts, target));
-  Schedule best = Schedule::defaults("Matmul");
+  Schedule best = Schedule::defaults("Matmul", target::Kind::Cpu);
   bool many = target.vectorRegisters >= 32;
   best.knobs["registerM"] = many ? 12 : 4;
   best.knobs["registerN"] = many ? 2 : 3;
@@ -83,7 +83,7 @@ KnobSpace attentionSpace(const AttentionFacts &facts,
                          const target::TargetDesc &target) {
   if (target.kind == target::Kind::Gpu)
     return gpuAttentionSpace(facts, target);
-  KnobSpace space{"Attention", {}, {}, {}};
+  KnobSpace space{"Attention", target::Kind::Cpu, {}, {}, {}};
   space.values["unroll"] = {1, 2};
   space.values["tileM"] = {16, 32, 48, 64, 96, 128, 192, 256};
   space.values["tileN"] = {16, 32, 64, 96, 128, 192, 256};
@@ -118,7 +118,7 @@ Schedule defaultAttention(const AttentionFacts &facts,
                           const target::TargetDesc &target) {
   if (target.kind == target::Kind::Gpu)
     return firstOf(gpuAttentionSpace(facts, target));
-  Schedule best = Schedule::defaults("Attention");
+  Schedule best = Schedule::defaults("Attention", target::Kind::Cpu);
   bool many = target.vectorRegisters >= 32;
   best.knobs["registerM"] = many ? 12 : 4;
   best.knobs["registerN"] = many ? 2 : 3;
@@ -142,7 +142,8 @@ KnobSpace decodeSpace(const DecodeFacts &facts,
   if (target.kind == target::Kind::Gpu)
     return gpuDecodeSpace(facts, target);
   KnobSpace attention = attentionSpace(facts.attention, target);
-  KnobSpace space{"AttentionDecode", attention.values, {}, {}};
+  KnobSpace space{
+      "AttentionDecode", target::Kind::Cpu, attention.values, {}, {}};
   space.values["tileM"] = {16, 32, 48, 64};
   space.values["splits"] = {1, 2, 4, 8, 16};
   space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
@@ -167,7 +168,7 @@ Schedule defaultDecode(const DecodeFacts &facts,
   if (target.kind == target::Kind::Gpu)
     return firstOf(gpuDecodeSpace(facts, target));
   Schedule attention = defaultAttention(facts.attention, target);
-  Schedule best = Schedule::defaults("AttentionDecode");
+  Schedule best = Schedule::defaults("AttentionDecode", target::Kind::Cpu);
   for (auto &[name, value] : best.knobs)
     if (name != "splits" && name != "warpsM")
       value = attention.knob(name);

@@ -88,7 +88,8 @@ double clocksOf(double blocks, double busy, double steps, const Schedule &s,
 
 Schedule firstOf(const KnobSpace &space) {
   std::vector<Schedule> best = space.enumerate(1);
-  return best.empty() ? Schedule::defaults(space.family) : best.front();
+  return best.empty() ? Schedule::defaults(space.family, space.kind)
+                      : best.front();
 }
 
 static Footprint productFootprint(const Schedule &s, int64_t bytes) {
@@ -106,7 +107,7 @@ static Footprint productFootprint(const Schedule &s, int64_t bytes) {
 
 KnobSpace gpuProductSpace(const ProductFacts &facts,
                           const target::TargetDesc &target) {
-  KnobSpace space{"Matmul", {}, {}, {}};
+  KnobSpace space{"Matmul", target::Kind::Gpu, {}, {}, {}};
   bool half = facts.elementBytes == 2;
   space.values["tileM"] = {16, 32, 64, 128, 256};
   space.values["tileN"] = {32, 64, 128, 256};
@@ -215,7 +216,7 @@ Schedule gpuGeneralAttention(const AttentionFacts &facts,
 
 KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                             const target::TargetDesc &target) {
-  KnobSpace space{"Attention", {}, {}, {}};
+  KnobSpace space{"Attention", target::Kind::Gpu, {}, {}, {}};
   bool half = facts.elementBytes == 2;
   space.values["tileM"] = {16, 32, 64, 128};
   space.values["tileN"] = {16, 32, 64, 128};
@@ -288,7 +289,7 @@ static double decodeClocks(const Schedule &s, const DecodeFacts &facts,
 
 KnobSpace gpuDecodeSpace(const DecodeFacts &facts,
                          const target::TargetDesc &target) {
-  KnobSpace space{"AttentionDecode", {}, {}, {}};
+  KnobSpace space{"AttentionDecode", target::Kind::Gpu, {}, {}, {}};
   space.values["tileM"] = {16, 32, 64};
   space.values["tileN"] = {16, 32, 64, 128};
   space.values["splits"] = {1, 2, 4, 8, 16, 32, 64};

@@ -286,7 +286,7 @@ public:
 
   schedule::KnobSpace space(graphir::FusedOp,
                             const target::TargetDesc &target) const override {
-    schedule::KnobSpace space{"RowChain", {}, {}, {}};
+    schedule::KnobSpace space{"RowChain", target.kind, {}, {}, {}};
     space.values["rowTile"] = {1, 2, 4, 8, 16, 32};
     space.values["laneChunk"] = {256, 1024, 4096, 16384};
     if (target.kind == target::Kind::Cpu) {
@@ -315,7 +315,8 @@ public:
   schedule::Schedule
   defaultSchedule(graphir::FusedOp region,
                   const target::TargetDesc &target) const override {
-    schedule::Schedule best = schedule::Schedule::defaults("RowChain");
+    schedule::Schedule best =
+        schedule::Schedule::defaults("RowChain", target.kind);
     // What does not fit the last cache anyway should not push out the rest.
     int64_t bytes = 0;
     for (Value output : region.getOutputs()) {

@@ -64,7 +64,9 @@ TEST(GpuPlan, SaysHowToLaunchARowKernel) {
   EXPECT_EQ(launch.args[0].kind, plan::Arg::Address);
   EXPECT_EQ(launch.args[3].kind, plan::Arg::Stride);
   EXPECT_EQ(launch.args[4].kind, plan::Arg::Size);
-  int64_t rowTile = schedule::Schedule::parse(launch.schedule)->knob("rowTile");
+  int64_t rowTile =
+      schedule::Schedule::parse(launch.schedule, target::Kind::Gpu)
+          ->knob("rowTile");
   for (int64_t rows : {1, 7, 4096}) {
     int64_t blocks = 0;
     ASSERT_TRUE(launch.grid.evaluate(std::vector<int64_t>{rows}, blocks));

@@ -7,6 +7,7 @@
 
 #include "runtime/Executable.h"
 #include "runtime/cpu/CpuBackend.h"
+#include "tests/unit/runtime/TwicePlan.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -39,59 +40,19 @@ inline plan::Image testImage(const std::string &kernel) {
   return image;
 }
 
-/// y[S, 8] = 2 x[S, 8] through a workspace buffer t[S, 8], in two launches.
+/// As twicePlanOf, by one of our test kernels.
 inline plan::Plan testPlan(const std::string &kernel = "twice",
                            bool throughWorkspace = false) {
   using plan::Expr;
-  plan::Plan plan;
+  plan::Plan plan = twicePlanOf(testImage(kernel), throughWorkspace);
   plan.target = "cpu";
-  plan.producer = "test";
-  plan.dims = {{"S", 0, 1 << 20}};
-  auto buffer = [&](plan::BufferKind kind, const char *name) {
-    plan::Buffer b;
-    b.kind = kind;
-    b.name = name;
-    b.shape = {Expr::dim(0), Expr(8)};
-    plan.buffers.push_back(b);
-  };
-  buffer(plan::BufferKind::Input, "x");
-  buffer(plan::BufferKind::Output, "y");
-  if (throughWorkspace) {
-    buffer(plan::BufferKind::Workspace, "t");
-    plan.workspaceBytes = Expr::dim(0) * Expr(32);
-  }
-  plan.images.push_back(testImage(kernel));
-  auto launch = [&](const char *name, int32_t from, int32_t to) {
-    plan::Launch l;
-    l.kernel = name;
-    l.image = 0;
-    l.grid = Expr::dim(0);
-    l.family = "RowChain";
-    l.ops = {"double"};
-    l.flops = Expr::dim(0) * Expr(8);
-    l.bytes = Expr::dim(0) * Expr(64);
-    for (int32_t b : {from, to}) {
-      plan::Arg address;
-      address.buffer = b;
-      plan::Arg stride;
-      stride.kind = plan::Arg::Stride;
-      stride.buffer = b;
-      l.args.push_back(address);
-      l.args.push_back(stride);
-    }
-    plan::Arg columns;
-    columns.kind = plan::Arg::Size;
-    columns.size = Expr(8);
-    l.args.push_back(columns);
+  for (plan::Launch &launch : plan.launches) {
+    launch.family = "RowChain";
+    launch.ops = {"double"};
+    launch.flops = Expr::dim(0) * Expr(8);
+    launch.bytes = Expr::dim(0) * Expr(64);
     if (kernel == "through_scratch")
-      l.scratchBytes = 256;
-    plan.launches.push_back(l);
-  };
-  if (throughWorkspace) {
-    launch("k0", 0, 2);
-    launch("k1", 2, 1);
-  } else {
-    launch("k0", 0, 1);
+      launch.scratchBytes = 256;
   }
   return plan;
 }

@@ -15,7 +15,7 @@ using search::Measured;
 namespace {
 
 Measured at(double medianNs, double halfWidth, int64_t rowTile = 4) {
-  Schedule schedule = Schedule::defaults("RowChain");
+  Schedule schedule = Schedule::defaults("RowChain", target::Kind::Cpu);
   schedule.knobs["rowTile"] = rowTile;
   return {schedule, medianNs, medianNs - halfWidth, medianNs + halfWidth};
 }

@@ -246,7 +246,8 @@ double compileSeconds(const std::string &region, const std::string &schedule) {
     return static_cast<double>(time.tv_sec) +
            static_cast<double>(time.tv_nsec) * 1e-9;
   };
-  Result<schedule::Schedule> parsed = schedule::Schedule::parse(schedule);
+  Result<schedule::Schedule> parsed =
+      schedule::Schedule::parse(schedule, target::Kind::Gpu);
   EXPECT_TRUE(parsed) << parsed.error().str();
   double begin = now();
   auto code = driver::compileKernel(region, *parsed,

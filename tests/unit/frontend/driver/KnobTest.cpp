@@ -40,7 +40,7 @@ Compiled compiled(const std::string &region, const std::string &device,
   for (auto &[name, value] : knobs)
     schedule.knobs[name] = value;
   // A value outside its table would test nothing that can happen.
-  EXPECT_TRUE(Schedule::parse(schedule.str())) << schedule.str();
+  EXPECT_TRUE(Schedule::parse(schedule.str(), target->kind)) << schedule.str();
   auto code = driver::compileKernel(region, schedule, *target, &result.text);
   EXPECT_TRUE(code) << code.error().str();
   if (code)

@@ -106,7 +106,8 @@ TEST(TuningRecords, OnlyPointsOfTheSpaceAreLegal) {
     return s.knob("rowTile") == 8 ? std::optional<std::string>("eight")
                                   : std::nullopt;
   };
-  schedule::Schedule schedule = schedule::Schedule::defaults("RowChain");
+  schedule::Schedule schedule =
+      schedule::Schedule::defaults("RowChain", target::Kind::Cpu);
   EXPECT_TRUE(driver::isLegal(schedule, space));
   schedule.knobs["rowTile"] = 2;
   EXPECT_FALSE(driver::isLegal(schedule, space));
@@ -115,7 +116,8 @@ TEST(TuningRecords, OnlyPointsOfTheSpaceAreLegal) {
   schedule.knobs["rowTile"] = 1;
   schedule.knobs["unroll"] = 4; // not in this space
   EXPECT_FALSE(driver::isLegal(schedule, space));
-  EXPECT_FALSE(driver::isLegal(schedule::Schedule::defaults("Matmul"), space));
+  EXPECT_FALSE(driver::isLegal(
+      schedule::Schedule::defaults("Matmul", target::Kind::Cpu), space));
 }
 
 HostTensor ramp(int64_t count) {

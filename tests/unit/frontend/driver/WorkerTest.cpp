@@ -117,8 +117,9 @@ TEST(Worker, RefusesCodeThatSpillsOrIsSerialised) {
 
 TEST(Worker, ErrorsComeBackWhole) {
   driver::WorkerClient client = makeClient();
-  auto bad = client.compile("this is no region",
-                            schedule::Schedule::defaults("RowChain"));
+  auto bad = client.compile(
+      "this is no region",
+      schedule::Schedule::defaults("RowChain", target::Kind::Cpu));
   ASSERT_FALSE(bad);
   EXPECT_NE(bad.error().rule, "worker.crashed") << bad.error().str();
   EXPECT_NE(client.pid(), 0);
@@ -153,7 +154,8 @@ TEST(Worker, KilledFromOutsideIsACrash) {
   driver::WorkerClient client = makeClient();
   ASSERT_TRUE(client.start());
   ASSERT_EQ(kill(client.pid(), SIGKILL), 0);
-  auto code = client.compile("", schedule::Schedule::defaults("RowChain"));
+  auto code = client.compile(
+      "", schedule::Schedule::defaults("RowChain", target::Kind::Cpu));
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().rule, "worker.crashed");
   EXPECT_NE(code.error().message.find("signal 9"), std::string::npos);
@@ -198,8 +200,9 @@ TEST(Worker, CancelsWithinMoments) {
   driver::WorkerClient client = makeClient([&] { return cancel.load(); });
   ASSERT_TRUE(client.start());
   cancel = true;
-  auto code = client.compile(attentionRegion(),
-                             schedule::Schedule::defaults("Attention"));
+  auto code = client.compile(
+      attentionRegion(),
+      schedule::Schedule::defaults("Attention", target::Kind::Cpu));
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().code, ErrorCode::Interrupted);
   EXPECT_EQ(client.pid(), 0);

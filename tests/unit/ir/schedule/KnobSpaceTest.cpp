@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+using namespace azulejo;
 using namespace azulejo::schedule;
 
 namespace {
@@ -47,7 +48,7 @@ TEST(KnobSpace, GivesEveryLegalCombinationOnce) {
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 8u);
   for (const Schedule &schedule : all) {
     EXPECT_FALSE(products().illegal(schedule)) << schedule.str();
-    auto parsed = Schedule::parse(schedule.str());
+    auto parsed = Schedule::parse(schedule.str(), schedule.kind);
     ASSERT_TRUE(parsed) << parsed.error().str();
     EXPECT_EQ(*parsed, schedule);
   }
@@ -55,7 +56,8 @@ TEST(KnobSpace, GivesEveryLegalCombinationOnce) {
 
 TEST(KnobSpace, KnobsThatAreAbsentStayAtTheirDefault) {
   for (const Schedule &schedule : products().enumerate(1000)) {
-    EXPECT_EQ(schedule.knobs.size(), knobsOf("Matmul").size());
+    EXPECT_EQ(schedule.knobs.size(),
+              knobsOf("Matmul", target::Kind::Cpu).size());
     EXPECT_EQ(schedule.knob("registerM"), 8);
     EXPECT_EQ(schedule.knob("packLhs"), 1);
   }
@@ -93,23 +95,26 @@ TEST(KnobSpace, ALimitKeepsTheBest) {
 }
 
 TEST(KnobSpace, WithoutRulesEveryCombinationIsLegal) {
-  for (const std::string &family : families()) {
-    KnobSpace space;
-    space.family = family;
-    EXPECT_EQ(texts(space.enumerate(10)),
-              std::vector<std::string>{Schedule::defaults(family).str()});
-    for (const KnobSpec &spec : knobsOf(family)) {
-      KnobSpace one = space;
-      one.values[spec.name] = spec.values;
-      std::vector<Schedule> all = one.enumerate(100);
-      ASSERT_EQ(all.size(), spec.values.size()) << spec.name;
-      std::set<int64_t> seen;
-      for (const Schedule &schedule : all)
-        seen.insert(schedule.knob(spec.name));
-      EXPECT_EQ(seen,
-                std::set<int64_t>(spec.values.begin(), spec.values.end()));
+  for (const std::string &family : families())
+    for (target::Kind kind : {target::Kind::Cpu, target::Kind::Gpu}) {
+      KnobSpace space;
+      space.family = family;
+      space.kind = kind;
+      EXPECT_EQ(
+          texts(space.enumerate(10)),
+          std::vector<std::string>{Schedule::defaults(family, kind).str()});
+      for (const KnobSpec &spec : knobsOf(family, kind)) {
+        KnobSpace one = space;
+        one.values[spec.name] = spec.values;
+        std::vector<Schedule> all = one.enumerate(100);
+        ASSERT_EQ(all.size(), spec.values.size()) << spec.name;
+        std::set<int64_t> seen;
+        for (const Schedule &schedule : all)
+          seen.insert(schedule.knob(spec.name));
+        EXPECT_EQ(seen,
+                  std::set<int64_t>(spec.values.begin(), spec.values.end()));
+      }
     }
-  }
 }
 
 TEST(KnobSpace, NothingLegalGivesNothing) {

@@ -5,6 +5,7 @@
 #include "runtime/Executable.h"
 #include "runtime/cuda/ImageFit.h"
 #include "tests/unit/runtime/AllocationCount.h"
+#include "tests/unit/runtime/TwicePlan.h"
 #include "tests/unit/runtime/cuda/MockMachine.h"
 
 #include <chrono>
@@ -25,53 +26,14 @@ constexpr const char *kTwice =
     ".visible .entry twice(.param .u64 x, .param .u64 sx, .param .u64 y, "
     ".param .u64 sy, .param .u64 columns) { ret; }";
 
-/// y[S, 8] = 2 x[S, 8], or 4 x through a buffer in the workspace.
 plan::Plan twicePlan(bool throughWorkspace = false, const char *kind = "cubin",
                      const char *arch = "sm_90a", const char *code = kTwice) {
-  using plan::Expr;
-  plan::Plan plan;
+  plan::Plan plan = twicePlanOf({kind, arch, "", plan::digestOf(code), code},
+                                throughWorkspace);
   plan.target = "h200";
-  plan.producer = "test";
-  plan.dims = {{"S", 0, 1 << 20}};
-  auto buffer = [&](plan::BufferKind bufferKind, const char *name) {
-    plan::Buffer b;
-    b.kind = bufferKind;
-    b.name = name;
-    b.shape = {Expr::dim(0), Expr(8)};
-    plan.buffers.push_back(b);
-  };
-  buffer(plan::BufferKind::Input, "x");
-  buffer(plan::BufferKind::Output, "y");
-  if (throughWorkspace) {
-    buffer(plan::BufferKind::Workspace, "t");
-    plan.workspaceBytes = Expr::dim(0) * Expr(32);
-  }
-  plan.images.push_back({kind, arch, "", plan::digestOf(code), code});
-  auto launch = [&](const char *name, int32_t from, int32_t to) {
-    plan::Launch l;
-    l.kernel = name;
-    l.image = 0;
-    l.entry = "twice";
-    l.grid = Expr::dim(0);
-    l.blockThreads = 128;
-    for (int32_t b : {from, to})
-      for (auto argKind : {plan::Arg::Address, plan::Arg::Stride}) {
-        plan::Arg arg;
-        arg.kind = argKind;
-        arg.buffer = b;
-        l.args.push_back(arg);
-      }
-    plan::Arg columns;
-    columns.kind = plan::Arg::Size;
-    columns.size = Expr(8);
-    l.args.push_back(columns);
-    plan.launches.push_back(l);
-  };
-  if (throughWorkspace) {
-    launch("k0", 0, 2);
-    launch("k1", 2, 1);
-  } else {
-    launch("k0", 0, 1);
+  for (plan::Launch &launch : plan.launches) {
+    launch.entry = "twice";
+    launch.blockThreads = 128;
   }
   return plan;
 }
