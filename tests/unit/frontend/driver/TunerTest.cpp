@@ -289,9 +289,14 @@ TEST_F(TunerTest, EqualImagesAreTimedOnce) {
 
 TEST_F(TunerTest, BudgetHolds) {
   options.candidates = 48;
-  request.tuneSeconds = 2;
-  std::vector<json::Object> rows = tune(attentionRegion());
-  EXPECT_LT(seconds, 2.2 + 0.2); // ending the workers takes a moment
+  std::vector<json::Object> rows;
+  // How much a budget buys depends on the machine and on who else uses it.
+  for (double budget = 2; rows.empty() && budget < 200; budget *= 2) {
+    request.tuneSeconds = budget;
+    rows = tune(attentionRegion());
+    // Ending the workers takes a moment.
+    EXPECT_LT(seconds, 1.1 * budget + 0.2);
+  }
   EXPECT_GE(rows.size(), 1u);
 }
 
