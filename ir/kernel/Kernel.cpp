@@ -113,8 +113,8 @@ int64_t SharedTileType::stageBytes() const {
 LogicalResult
 SharedTileType::verify(function_ref<InFlightDiagnostic()> emitError, Type type,
                        int64_t stages, int64_t rows, int64_t columns) {
-  if (!type.isF32() && !type.isF16() && !type.isBF16())
-    return emitError() << "shared tiles hold f32, f16 or bf16";
+  if (!type.isF32() && !type.isF16() && !type.isBF16() && !type.isInteger(8))
+    return emitError() << "shared tiles hold f32, f16, bf16 or i8";
   if (stages < 1 || rows < 8 || rows % 8 || columns < 1)
     return emitError() << "shared tiles have at least one stage and column and "
                           "a multiple of 8 rows";
@@ -160,9 +160,9 @@ LogicalResult SharedStoreOp::verify() {
 }
 
 LogicalResult TileLoadOp::verify() {
-  return verifyNeighbours(*this, getResultTypes(),
-                          Builder(getContext()).getF32Type(),
-                          storageBytes(getTile().getType().getElementType()));
+  Type element = getTile().getType().getElementType();
+  return verifyNeighbours(*this, getResultTypes(), computeType(element),
+                          storageBytes(element));
 }
 
 LogicalResult TileStoreOp::verify() {

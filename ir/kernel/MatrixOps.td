@@ -69,9 +69,13 @@ def Kernel_TileStoreOp
 
 def Kernel_TileLoadOp : Kernel_Op<"tile_load", [MemoryEffects<[MemRead]>]> {
   let summary = "Neighbouring elements of one row of a shared tile";
+  let description = [{
+    A power of two of elements within one chunk of 16 bytes, widened to the
+    compute type; `column` is a multiple of their number.
+  }];
   let arguments = (ins Kernel_SharedTileType:$tile, I32:$stage, I32:$row,
                        I32:$column);
-  let results = (outs Variadic<F32>:$results);
+  let results = (outs Variadic<Kernel_Scalar>:$results);
   let assemblyFormat = [{
     $tile `[` $stage `,` $row `,` $column `]` attr-dict `:` type($tile) `->`
     type($results)

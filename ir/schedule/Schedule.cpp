@@ -60,6 +60,10 @@ static std::span<const Family> table() {
       Family &family = begin("AttentionDecode");
 #include "ir/schedule/AttentionDecode.def"
     }
+    {
+      Family &family = begin("SmallM");
+#include "ir/schedule/SmallM.def"
+    }
     return all;
   }();
   return families;

@@ -14,6 +14,17 @@ int64_t accessAlignment(Type storage, int64_t width) {
   return std::min(kernel::kAccessBytes, kernel::storageBytes(storage) * width);
 }
 
+DenseSet<Operation *> opsBehindIndices(tile::ReadOp read) {
+  DenseSet<Operation *> found;
+  SmallVector<Value> stack(read.getIndices());
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == read->getBlock() && found.insert(op).second)
+      stack.append(op->operand_begin(), op->operand_end());
+  }
+  return found;
+}
+
 MapBody::MapBody(ThreadBuilder &t, tile::MapOp map, unsigned laneAxis,
                  Outer outer, View view)
     : t(t), map(map), outer(std::move(outer)), view(std::move(view)),
@@ -156,12 +167,11 @@ void MapBody::emitScalar(Operation &op, const LaneAnalysis &lanes) {
 Value MapBody::emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
                           Value first) {
   beginGroup(lanes, first);
-  for (Operation &op : map.getBody().front().without_terminator()) {
-    if (&op == read)
-      return offset(read.getIndices(), view(read.getView()), 0);
-    emitScalar(op, lanes);
-  }
-  llvm_unreachable("the read is an op of the map");
+  DenseSet<Operation *> needed = opsBehindIndices(read);
+  for (Operation &op : map.getBody().front())
+    if (needed.contains(&op))
+      emitScalar(op, lanes);
+  return offset(read.getIndices(), view(read.getView()), 0);
 }
 
 SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
@@ -170,7 +180,9 @@ SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
   Block &body = map.getBody().front();
   for (Operation &op : body.without_terminator()) {
     if (auto read = dyn_cast<tile::ReadOp>(op)) {
-      if (!row.count(read))
+      if (auto it = supplied.find(read); it != supplied.end())
+        group[read] = {LaneAnalysis::Varying, it->second};
+      else if (!row.count(read))
         emitRead(read, lanes, wide);
       continue;
     }

@@ -41,6 +41,12 @@ public:
     laneInputs[bodyValue].assign(values.begin(), values.end());
   }
 
+  /// What a read of the next group's lanes gives, where that is known already:
+  /// memory is not read.
+  void supply(tile::ReadOp read, mlir::ValueRange values) {
+    supplied[read].assign(values.begin(), values.end());
+  }
+
   /// What does not depend on the lane. Memory is read only if `any` holds.
   void emitRow(mlir::Value any);
 
@@ -50,7 +56,8 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitLanes(const LaneAnalysis &lanes, mlir::Value first, bool wide);
 
-  /// The element offset at which `read` finds lane `first`; emits nothing else.
+  /// The element offset at which `read`, whose indices need no memory, finds
+  /// lane `first`; emits nothing else.
   mlir::Value emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
                          mlir::Value first);
 
@@ -70,6 +77,7 @@ private:
   LaneAnalysis rowAnalysis; ///< width 1: tells Row from the rest
   llvm::DenseMap<mlir::Value, mlir::Value> row;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> laneInputs;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> supplied;
   /// Of the group being emitted: one value when the neighbours share it or
   /// when the others follow from the first, else one per lane.
   struct Group {
@@ -78,6 +86,9 @@ private:
   };
   llvm::DenseMap<mlir::Value, Group> group;
 };
+
+/// The ops of the body that a read's indices are computed by.
+llvm::DenseSet<mlir::Operation *> opsBehindIndices(tile::ReadOp read);
 
 /// Bytes of an access of `width` elements that is one instruction at most: the
 /// alignment it asks for.

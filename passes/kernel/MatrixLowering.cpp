@@ -23,10 +23,11 @@ static int64_t knobOrOne(const schedule::Schedule &schedule, const char *name) {
 
 MatrixLowering::MatrixLowering(tile::KernelOp source,
                                const schedule::Schedule &schedule)
-    : source(source), arguments(source), warpsM(schedule.knob("warpsM")),
+    : source(source), arguments(source), warpsM(knobOrOne(schedule, "warpsM")),
       warpsN(knobOrOne(schedule, "warpsN")), stages(schedule.knob("stages")),
       rasterGroup(knobOrOne(schedule, "rasterGroup")),
-      minBlocks(schedule.knob("minBlocks")) {}
+      minBlocks(schedule.knob("minBlocks")),
+      stageReads(schedule.knob("stageReads")) {} // no such knob: 0
 
 static int64_t rankOf(Value tile) {
   return cast<RankedTensorType>(tile.getType()).getRank();
@@ -135,11 +136,11 @@ LogicalResult MatrixLowering::emitFill(ThreadBuilder &t, tile::FillOp fill) {
 }
 
 OperandStaging &MatrixLowering::stagingOf(ThreadBuilder &t, tile::MapOp map,
-                                          int64_t count) {
+                                          int64_t count, bool stageReads) {
   std::unique_ptr<OperandStaging> &slot = stagings[map];
   if (!slot)
-    slot = std::make_unique<OperandStaging>(t, arguments, grid, map,
-                                            operandMaps[map], count);
+    slot = std::make_unique<OperandStaging>(
+        t, arguments, grid, map, operandMaps[map], count, stageReads);
   return *slot;
 }
 
@@ -151,7 +152,7 @@ LogicalResult MatrixLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
   auto it = tiles.find(map.getResult(0));
   if (it != tiles.end() && it->second.kind == TileValue::Staged)
     return success(); // the loop around it has issued it
-  OperandStaging &staging = stagingOf(t, map, 1);
+  OperandStaging &staging = stagingOf(t, map, 1, /*stageReads=*/false);
   staging.issue(t, t.i32(0));
   kernel::CopyCommitOp::create(t.b, t.loc);
   TileValue value;
@@ -306,7 +307,7 @@ MatrixLowering::Stagings MatrixLowering::stageMaps(ThreadBuilder &t,
   Stagings result;
   for (auto map : block.getOps<tile::MapOp>())
     if (operandMaps.count(map))
-      result.push_back(&stagingOf(t, map, stages));
+      result.push_back(&stagingOf(t, map, stages, stageReads));
   return result;
 }
 
@@ -337,6 +338,35 @@ LogicalResult MatrixLowering::issueStep(ThreadBuilder &t, scf::ForOp loop,
   return result;
 }
 
+/// Where in its tile's stages an operand of the step at `at` is.
+Value MatrixLowering::placeOf(ThreadBuilder &t, scf::ForOp loop,
+                              const OperandStaging &staging, Value at,
+                              Value stage) {
+  if (!staging.converts())
+    return stage;
+  // Steps are equally far apart: their numbers are odd and even in turn.
+  Value number = t.b.createOrFold<arith::DivUIOp>(
+      t.loc, at, arguments.scalar(loop.getStep()));
+  Value odd = t.b.createOrFold<arith::RemUIOp>(t.loc, number, t.i64(2));
+  return t.b.createOrFold<arith::TruncIOp>(t.loc, t.b.getI32Type(), odd);
+}
+
+/// Computes what is no copy from the copies of the step at `at`. Threads do so
+/// for what they have copied themselves.
+LogicalResult MatrixLowering::convertStep(ThreadBuilder &t, scf::ForOp loop,
+                                          const Stagings &rings, Value at,
+                                          Value stage) {
+  if (llvm::none_of(rings, [](auto *ring) { return ring->converts(); }))
+    return success();
+  arguments.setScalar(loop.getInductionVar(), at);
+  if (failed(emitScalars(t, *loop.getBody())))
+    return failure();
+  for (OperandStaging *ring : rings)
+    if (ring->converts())
+      ring->convert(t, stage, placeOf(t, loop, *ring, at, stage));
+  return success();
+}
+
 LogicalResult MatrixLowering::emitStep(ThreadBuilder &t, scf::ForOp loop,
                                        const Stagings &rings, Value at,
                                        Value stage) {
@@ -347,7 +377,7 @@ LogicalResult MatrixLowering::emitStep(ThreadBuilder &t, scf::ForOp loop,
       TileValue value;
       value.kind = TileValue::Staged;
       value.staging = rings[next++];
-      value.stage = stage;
+      value.stage = placeOf(t, loop, *value.staging, at, stage);
       tiles[map.getResult(0)] = value;
     }
   return emitBlock(t, *loop.getBody());
@@ -361,10 +391,14 @@ LogicalResult MatrixLowering::emitIteration(ThreadBuilder &t, scf::ForOp loop,
     if (failed(issueStep(t, loop, rings, at, position)))
       return failure();
     kernel::CopyWaitOp::create(t.b, t.loc, 0);
+    if (failed(convertStep(t, loop, rings, at, position)))
+      return failure();
     kernel::BarrierOp::create(t.b, t.loc);
     return emitStep(t, loop, rings, at, position);
   }
   kernel::CopyWaitOp::create(t.b, t.loc, stages - 2);
+  if (failed(convertStep(t, loop, rings, at, position)))
+    return failure();
   kernel::BarrierOp::create(t.b, t.loc);
   Value step = arguments.scalar(loop.getStep());
   Value ahead = t.add(at, t.mul(step, t.i64(stages - 1)));

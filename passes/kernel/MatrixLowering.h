@@ -4,18 +4,21 @@
 //
 //   maps that feed a product   copies into rings of shared tiles, `stages`
 //                              deep, so that the copies of later steps of a
-//                              loop run under the products of this one
+//                              loop run under the products of this one; with
+//                              `stageReads` also what a map computes from
 //   products, softmax, maps    on fragments, in registers
 //   maps that write            through shared memory, side by side
 //   (LinearMap.h)
 //
 //   for step j                            iteration of a loop
-//     wait until the ring's oldest tile is there; barrier
+//     wait until the ring's oldest tile is there; compute from it what is no
+//     copy; barrier
 //     start the copies of step j + stages - 1 into the tile of step j - 1
 //     compute step j
 //
 // One barrier per step: it says both that step j's tile is complete and that
-// everybody has left step j - 1's.
+// everybody has left step j - 1's. Computed tiles alternate between two places:
+// the barrier of step j - 1 says that everybody has left step j - 2's.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -67,6 +70,12 @@ private:
   mlir::LogicalResult issueStep(ThreadBuilder &t, mlir::scf::ForOp loop,
                                 const Stagings &stagings, mlir::Value at,
                                 mlir::Value stage);
+  mlir::LogicalResult convertStep(ThreadBuilder &t, mlir::scf::ForOp loop,
+                                  const Stagings &stagings, mlir::Value at,
+                                  mlir::Value stage);
+  mlir::Value placeOf(ThreadBuilder &t, mlir::scf::ForOp loop,
+                      const OperandStaging &staging, mlir::Value at,
+                      mlir::Value stage);
   mlir::LogicalResult emitStep(ThreadBuilder &t, mlir::scf::ForOp loop,
                                const Stagings &stagings, mlir::Value at,
                                mlir::Value stage);
@@ -80,11 +89,13 @@ private:
   void scatter(TileValue &value, mlir::ValueRange flat, size_t &next) const;
   RowArray spilled(ThreadBuilder &t, mlir::Value tile);
   StagedOperand staged(const TileValue &value, unsigned contractedAxis) const;
-  OperandStaging &stagingOf(ThreadBuilder &t, tile::MapOp map, int64_t stages);
+  OperandStaging &stagingOf(ThreadBuilder &t, tile::MapOp map, int64_t stages,
+                            bool stageReads);
 
   tile::KernelOp source;
   KernelArguments arguments;
   int64_t warpsM, warpsN, stages, rasterGroup, minBlocks;
+  bool stageReads;
   WarpGrid grid;
   kernel::FuncOp function;
   /// Maps whose result is an operand of a product, and that operand's type.

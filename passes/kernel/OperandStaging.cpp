@@ -13,6 +13,8 @@ namespace azulejo::gpu {
 
 /// Copies of one thread that are written out one after the other.
 static constexpr int64_t kWrittenOut = 16;
+/// Chunks that a thread takes from a ring before it computes from them.
+static constexpr int64_t kTakenTogether = 4;
 
 /// The read that the body is, if it is nothing else: index arithmetic and one
 /// unconditional read of `element`, which is what the map yields.
@@ -41,28 +43,91 @@ static unsigned chooseLaneAxis(tile::MapOp map) {
   return score[0] > score[1] ? 0 : 1;
 }
 
+/// The reads whose elements the map's elements have for their own: neighbours
+/// lie side by side, another row has others. Those of the narrowest type, so
+/// that a chunk of 16 bytes is the same elements in all of them.
+static SmallVector<tile::ReadOp> ownReads(tile::MapOp map, unsigned laneAxis) {
+  LaneAnalysis alongRows(map, 1, 1 - laneAxis);
+  SmallVector<tile::ReadOp> reads;
+  int64_t narrowest = kernel::kAccessBytes;
+  for (auto read : map.getBody().front().getOps<tile::ReadOp>()) {
+    Type type = read.getView().getType().getElementType();
+    bool copyable =
+        type.isF32() || type.isF16() || type.isBF16() || type.isInteger(8);
+    bool perRow = llvm::any_of(read.getIndices(), [&](Value index) {
+      return alongRows.kind(index) > LaneAnalysis::Uniform;
+    });
+    int64_t bytes = kernel::storageBytes(type);
+    int64_t lanes = kernel::kAccessBytes / bytes;
+    bool byMemory = llvm::any_of(opsBehindIndices(read), [](Operation *op) {
+      return isa<tile::ReadOp>(op);
+    });
+    if (!copyable || read.getPredicate() || !perRow || byMemory ||
+        !LaneAnalysis(map, lanes, laneAxis).isContiguous(read.getIndices()))
+      continue;
+    if (bytes < narrowest)
+      reads.clear();
+    narrowest = std::min(narrowest, bytes);
+    if (bytes == narrowest)
+      reads.push_back(read);
+  }
+  // Two reads of one view (a rotation) would be two copies of it.
+  for (size_t i = 0; i < reads.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (reads[i].getView() == reads[j].getView())
+        return {};
+  return reads;
+}
+
+/// What to copy, and how many elements are a chunk of it.
+void OperandStaging::findRings(ThreadBuilder &t, int64_t stages,
+                               bool stageReads) {
+  int64_t bytes = kernel::storageBytes(element);
+  int64_t rows = paddedShape[1 - laneAxis], columns = paddedShape[laneAxis];
+  auto allocate = [&](Type type, int64_t count) -> Value {
+    return kernel::TileAllocOp::create(
+        t.b, t.loc,
+        kernel::SharedTileType::get(t.b.getContext(), type, count, rows,
+                                    columns),
+        IntegerAttr());
+  };
+  computedTogether = chunkElements = kernel::kAccessBytes / bytes;
+  tile::ReadOp source = soleRead(map, element);
+  // A read that is not contiguous has no wide form at all.
+  if (source && LaneAnalysis(map, chunkElements, laneAxis)
+                    .isContiguous(source.getIndices())) {
+    shared = allocate(element, stages);
+    rings.push_back({source, element, shared});
+    return;
+  }
+  SmallVector<tile::ReadOp> reads;
+  if (stageReads)
+    reads = ownReads(map, laneAxis);
+  shared = allocate(element, reads.empty() ? stages : 2);
+  for (tile::ReadOp read : reads) {
+    Type type = read.getView().getType().getElementType();
+    chunkElements = kernel::kAccessBytes / kernel::storageBytes(type);
+    rings.push_back({read, type, allocate(type, stages)});
+  }
+  computedTogether = std::min(computedTogether, chunkElements);
+}
+
 OperandStaging::OperandStaging(ThreadBuilder &t, KernelArguments &arguments,
                                const WarpGrid &grid, tile::MapOp map,
-                               Type element, int64_t stages)
+                               Type element, int64_t stages, bool stageReads)
     : arguments(arguments), grid(grid), map(map), element(element),
-      source(soleRead(map, element)), laneAxis(chooseLaneAxis(map)) {
+      laneAxis(chooseLaneAxis(map)) {
   for (unsigned axis : {0u, 1u})
     paddedShape[axis] =
         static_cast<int64_t>(llvm::alignTo(map.getShape()[axis], kBlockRows));
-  int64_t rows = paddedShape[1 - laneAxis], columns = paddedShape[laneAxis];
-  chunkElements = kernel::kAccessBytes / kernel::storageBytes(element);
-  chunksPerRow = columns / chunkElements;
-  chunks = rows * chunksPerRow;
-  shared = kernel::TileAllocOp::create(
-      t.b, t.loc,
-      kernel::SharedTileType::get(t.b.getContext(), element, stages, rows,
-                                  columns),
-      IntegerAttr());
-  LaneAnalysis wide(map, chunkElements, laneAxis);
-  // A read that is not contiguous has no wide form at all.
-  if (source && !wide.isContiguous(source.getIndices()))
-    source = {};
+  findRings(t, stages, stageReads);
+  chunksPerRow = paddedShape[laneAxis] / chunkElements;
+  chunks = paddedShape[1 - laneAxis] * chunksPerRow;
   aligned = arguments.isAligned(t, map, chunkElements, laneAxis);
+  // What is not copied is read in shorter pieces.
+  if (computedTogether != chunkElements)
+    aligned = t.bitAnd(aligned,
+                       arguments.isAligned(t, map, computedTogether, laneAxis));
 }
 
 OperandStaging::Bounds OperandStaging::bounds(ThreadBuilder &t) {
@@ -125,26 +190,32 @@ MapBody OperandStaging::body(ThreadBuilder &t) {
 
 void OperandStaging::issue(ThreadBuilder &t, Value stage) {
   Bounds limits = bounds(t);
-  if (!source)
+  if (rings.empty())
     return copyThroughRegisters(t, limits, stage);
+  auto copy = [&] {
+    for (const Ring &ring : rings)
+      copyAsync(t, ring, limits, stage);
+  };
   APInt always;
   if (matchPattern(aligned, m_ConstantInt(&always)) && always.isOne())
-    return copyAsync(t, limits, stage);
-  t.choose(
-      aligned, [&] { copyAsync(t, limits, stage); },
-      [&] { copyThroughRegisters(t, limits, stage); });
+    return copy();
+  t.choose(aligned, copy, [&] {
+    if (isCopied()) // else convert() reads for itself
+      copyThroughRegisters(t, limits, stage);
+  });
 }
 
 /// Elements from one row to the next where the source's offset is linear in the
 /// row; null where it is not.
-Value OperandStaging::rowStride(ThreadBuilder &t) {
+Value OperandStaging::rowStride(ThreadBuilder &t, const Ring &ring) {
   // Linear over all rows of the tile, not just from one to the next: rows that
   // are split into axes of their own begin anew somewhere.
   LaneAnalysis alongRows(map, llvm::PowerOf2Ceil(paddedShape[1 - laneAxis]),
                          1 - laneAxis);
-  const ViewAccess &access = arguments.view(source.getView());
+  tile::ReadOp read = ring.read;
+  const ViewAccess &access = arguments.view(read.getView());
   Value stride = t.i64(0);
-  for (auto [index, step] : llvm::zip(source.getIndices(), access.strides)) {
+  for (auto [index, step] : llvm::zip(read.getIndices(), access.strides)) {
     LaneAnalysis::Kind kind = alongRows.kind(index);
     if (kind == LaneAnalysis::Varying)
       return {};
@@ -154,32 +225,35 @@ Value OperandStaging::rowStride(ThreadBuilder &t) {
   return stride;
 }
 
-Value OperandStaging::sourceOffset(ThreadBuilder &t, const Chunk &chunk) {
+Value OperandStaging::sourceOffset(ThreadBuilder &t, const Ring &ring,
+                                   const Chunk &chunk) {
   MapBody emitter = body(t);
   emitter.bind(map.getBody().front().getArgument(1 - laneAxis), chunk.atRow);
-  return emitter.emitOffset(source, LaneAnalysis(map, chunkElements, laneAxis),
-                            chunk.atLane);
+  return emitter.emitOffset(
+      ring.read, LaneAnalysis(map, chunkElements, laneAxis), chunk.atLane);
 }
 
-void OperandStaging::copyChunk(ThreadBuilder &t, const Chunk &chunk,
-                               Value offset, Value stage, int64_t rowOffset) {
+void OperandStaging::copyChunk(ThreadBuilder &t, const Ring &ring,
+                               const Chunk &chunk, Value offset, Value stage,
+                               int64_t rowOffset) {
+  tile::ReadOp read = ring.read;
   Value valid = arith::TruncIOp::create(
       t.b, t.loc, t.b.getI32Type(),
-      t.mul(chunk.count, t.i64(kernel::storageBytes(element))));
-  kernel::CopyAsyncOp::create(t.b, t.loc, arguments.view(source.getView()).base,
-                              offset, valid, shared, stage, chunk.row,
+      t.mul(chunk.count, t.i64(kernel::storageBytes(ring.element))));
+  kernel::CopyAsyncOp::create(t.b, t.loc, arguments.view(read.getView()).base,
+                              offset, valid, ring.tile, stage, chunk.row,
                               chunk.column, rowOffset);
 }
 
-void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
-                               Value stage) {
+void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
+                               const Bounds &bounds, Value stage) {
   int64_t threads = grid.threads(), rowStep = threads / chunksPerRow;
-  Value stride = rowStride(t);
+  Value stride = rowStride(t, ring);
   if (stride && threads % chunksPerRow == 0 && chunks % threads == 0) {
     // All chunks of a thread lie in one column, equally far apart: constants in
     // shared memory, one addition each in global memory.
     Chunk chunk = chunkAt(t, bounds, grid.thread);
-    Value offset = sourceOffset(t, chunk);
+    Value offset = sourceOffset(t, ring, chunk);
     Value advance = t.mul(stride, t.i64(rowStep));
     auto copySome = [&](Value offset, int64_t count) {
       Value row =
@@ -189,7 +263,7 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
         if (!bounds.rowsFull)
           chunk.count =
               existing(t, bounds, t.add(row, t.i64(down)), chunk.column);
-        copyChunk(t, chunk, offset, stage, down);
+        copyChunk(t, ring, chunk, offset, stage, down);
         offset = t.add(offset, advance);
       }
       return offset;
@@ -213,7 +287,7 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
     Value index = t.add(grid.thread, t.i32(first));
     auto copy = [&]() -> SmallVector<Value> {
       Chunk chunk = chunkAt(t, bounds, index);
-      copyChunk(t, chunk, sourceOffset(t, chunk), stage, 0);
+      copyChunk(t, ring, chunk, sourceOffset(t, ring, chunk), stage, 0);
       return {};
     };
     if (first + threads <= chunks)
@@ -226,20 +300,84 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Bounds &bounds,
 void OperandStaging::copyThroughRegisters(ThreadBuilder &t,
                                           const Bounds &bounds, Value stage) {
   // A rare path for reads: it must not cost the usual one registers.
-  Value first = source
+  Value first = isCopied()
                     ? Value(kernel::OpaqueOp::create(t.b, t.loc, grid.thread))
                     : grid.thread;
   t.loop(first, t.i32(chunks), t.i32(grid.threads()), {},
          [&](Value index, ValueRange) -> SmallVector<Value> {
            Chunk chunk = chunkAt(t, bounds, index);
-           Value whole = t.b.createOrFold<arith::CmpIOp>(
-               t.loc, arith::CmpIPredicate::eq, chunk.count,
-               t.i64(chunkElements));
            t.choose(
-               t.bitAnd(whole, aligned), [&] { storeWhole(t, chunk, stage); },
+               t.bitAnd(isWhole(t, chunk), aligned),
+               [&] { storeWhole(t, chunk, stage); },
                [&] { storeSingly(t, chunk, stage); });
            return {};
          });
+}
+
+Value OperandStaging::isWhole(ThreadBuilder &t, const Chunk &chunk) const {
+  return t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                         chunk.count, t.i64(chunkElements));
+}
+
+void OperandStaging::convert(ThreadBuilder &t, Value stage, Value into) {
+  Bounds limits = bounds(t);
+  int64_t threads = grid.threads(), together = 1;
+  while (together < kTakenTogether && chunks % (2 * together * threads) == 0)
+    together *= 2;
+  // The chunks of a thread are those that it has copied.
+  t.loop(grid.thread, t.i32(chunks), t.i32(together * threads), {},
+         [&](Value index, ValueRange) -> SmallVector<Value> {
+           auto chunkOf = [&](Value i) {
+             return chunkAt(t, limits, t.add(index, t.mul(i, t.i32(threads))));
+           };
+           SmallVector<Chunk> batch;
+           Value whole = aligned;
+           for (int64_t i = 0; i < together; ++i) {
+             batch.push_back(chunkOf(t.i32(i)));
+             whole = t.bitAnd(whole, isWhole(t, batch.back()));
+           }
+           t.choose(
+               whole, [&] { convertWhole(t, batch, stage, into); },
+               [&] {
+                 t.loop(t.i32(0), t.i32(together), t.i32(1), {},
+                        [&](Value i, ValueRange) -> SmallVector<Value> {
+                          Chunk chunk = chunkOf(i);
+                          t.choose(
+                              t.bitAnd(isWhole(t, chunk), aligned),
+                              [&] { convertWhole(t, chunk, stage, into); },
+                              [&] { storeSingly(t, chunk, into); });
+                          return {};
+                        });
+               });
+           return {};
+         });
+}
+
+void OperandStaging::convertWhole(ThreadBuilder &t, ArrayRef<Chunk> batch,
+                                  Value stage, Value into) {
+  SmallVector<SmallVector<Value>> taken; // a list per chunk and ring
+  for (const Chunk &chunk : batch)
+    for (const Ring &ring : rings) {
+      SmallVector<Type> types(chunkElements, kernel::computeType(ring.element));
+      auto load = kernel::TileLoadOp::create(t.b, t.loc, types, ring.tile,
+                                             stage, chunk.row, chunk.column);
+      taken.emplace_back(load->result_begin(), load->result_end());
+    }
+  LaneAnalysis lanes(map, computedTogether, laneAxis);
+  for (auto [number, chunk] : llvm::enumerate(batch)) {
+    MapBody emitter = body(t);
+    emitter.bind(map.getBody().front().getArgument(1 - laneAxis), chunk.atRow);
+    emitter.emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
+    for (int64_t lane = 0; lane < chunkElements; lane += computedTogether) {
+      for (auto [i, ring] : llvm::enumerate(rings))
+        emitter.supply(ring.read, ArrayRef(taken[number * rings.size() + i])
+                                      .slice(lane, computedTogether));
+      auto values = emitter.emitLanes(lanes, t.add(chunk.atLane, t.i64(lane)),
+                                      /*wide=*/true);
+      kernel::TileStoreOp::create(t.b, t.loc, values[0], shared, into,
+                                  chunk.row, t.add(chunk.column, t.i32(lane)));
+    }
+  }
 }
 
 void OperandStaging::storeWhole(ThreadBuilder &t, const Chunk &chunk,
@@ -254,8 +392,25 @@ void OperandStaging::storeWhole(ThreadBuilder &t, const Chunk &chunk,
                               chunk.column);
 }
 
+/// A chunk of which not all exists; often nothing does, where rows are few.
 void OperandStaging::storeSingly(ThreadBuilder &t, const Chunk &chunk,
                                  Value stage) {
+  Value nothing = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, chunk.count, t.i64(0));
+  SmallVector<Value> zeros(computedTogether, t.zero(t.b.getF32Type()));
+  t.choose(
+      nothing,
+      [&] {
+        for (int64_t lane = 0; lane < chunkElements; lane += computedTogether)
+          kernel::TileStoreOp::create(t.b, t.loc, zeros, shared, stage,
+                                      chunk.row,
+                                      t.add(chunk.column, t.i32(lane)));
+      },
+      [&] { storeElements(t, chunk, stage); });
+}
+
+void OperandStaging::storeElements(ThreadBuilder &t, const Chunk &chunk,
+                                   Value stage) {
   t.loop(
       t.i32(0), t.i32(chunkElements), t.i32(1), {},
       [&](Value lane, ValueRange) -> SmallVector<Value> {

@@ -11,6 +11,10 @@
 //       not aligned  elements through registers
 //   the body computes (a prologue)
 //       whole chunks lane by lane, side by side; edges element by element
+//   the same with `stageReads`
+//       what it reads of every element's own is copied asynchronously, as it is
+//       stored, to rings of its own; when a copy has arrived, the thread that
+//       made it computes the operand from it
 //
 // Elements outside the map's extent, and those added to fill whole fragments,
 // are zero. Memory outside the extent is not read.
@@ -32,11 +36,17 @@ public:
   /// kernel.
   OperandStaging(ThreadBuilder &t, KernelArguments &arguments,
                  const WarpGrid &grid, tile::MapOp map, mlir::Type element,
-                 int64_t stages);
+                 int64_t stages, bool stageReads);
 
   /// Emits the copies of one tile, for the scalars as they are now. Ends with
   /// no group closed.
   void issue(ThreadBuilder &t, mlir::Value stage);
+
+  /// Whether the tile, which then has two stages, is computed from rings.
+  bool converts() const { return !rings.empty() && !isCopied(); }
+  /// Computes stage `into` of the tile from the ring's stage, whose copies by
+  /// this thread have arrived.
+  void convert(ThreadBuilder &t, mlir::Value stage, mlir::Value into);
 
   mlir::Value tile() const { return shared; }
   /// The shared tile's rows are the map's second axis.
@@ -45,6 +55,12 @@ public:
   int64_t padded(unsigned axis) const { return paddedShape[axis]; }
 
 private:
+  /// What is copied as it is, and to where.
+  struct Ring {
+    tile::ReadOp read;
+    mlir::Type element;
+    mlir::Value tile;
+  };
   /// One chunk: its place in the tile and what of it exists.
   struct Chunk {
     mlir::Value row, column; ///< i32, in the shared tile
@@ -61,25 +77,37 @@ private:
                 mlir::Value index) const;
   mlir::Value existing(ThreadBuilder &t, const Bounds &bounds, mlir::Value row,
                        mlir::Value column) const;
-  mlir::Value rowStride(ThreadBuilder &t);
-  mlir::Value sourceOffset(ThreadBuilder &t, const Chunk &chunk);
-  void copyChunk(ThreadBuilder &t, const Chunk &chunk, mlir::Value offset,
-                 mlir::Value stage, int64_t rowOffset);
+  /// The tile itself is the ring.
+  bool isCopied() const { return rings.size() == 1 && rings[0].tile == shared; }
+  void findRings(ThreadBuilder &t, int64_t stages, bool stageReads);
+  mlir::Value rowStride(ThreadBuilder &t, const Ring &ring);
+  mlir::Value sourceOffset(ThreadBuilder &t, const Ring &ring,
+                           const Chunk &chunk);
+  void copyChunk(ThreadBuilder &t, const Ring &ring, const Chunk &chunk,
+                 mlir::Value offset, mlir::Value stage, int64_t rowOffset);
   MapBody body(ThreadBuilder &t);
-  void copyAsync(ThreadBuilder &t, const Bounds &bounds, mlir::Value stage);
+  void copyAsync(ThreadBuilder &t, const Ring &ring, const Bounds &bounds,
+                 mlir::Value stage);
   void copyThroughRegisters(ThreadBuilder &t, const Bounds &bounds,
                             mlir::Value stage);
+  void convertWhole(ThreadBuilder &t, llvm::ArrayRef<Chunk> batch,
+                    mlir::Value stage, mlir::Value into);
+  mlir::Value isWhole(ThreadBuilder &t, const Chunk &chunk) const;
   void storeWhole(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
   void storeSingly(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
+  void storeElements(ThreadBuilder &t, const Chunk &chunk, mlir::Value stage);
 
   KernelArguments &arguments;
   const WarpGrid &grid;
   tile::MapOp map;
   mlir::Type element;
-  tile::ReadOp source; ///< null: the body computes
+  /// Empty: the body computes from what it reads itself.
+  llvm::SmallVector<Ring> rings;
   unsigned laneAxis = 1;
   int64_t paddedShape[2];
-  int64_t chunkElements, chunksPerRow, chunks;
+  int64_t chunkElements;    ///< 16 bytes of a ring, or else of the tile
+  int64_t computedTogether; ///< elements of a chunk
+  int64_t chunksPerRow, chunks;
   mlir::Value shared;
   mlir::Value aligned; ///< i1: wide accesses are aligned
 };

@@ -16,9 +16,10 @@
 //===----------------------------------------------------------------------===//
 #include "passes/tiling/CombineSplits.h"
 #include "passes/tiling/Families.h"
+#include "passes/tiling/RegionSizes.h"
+#include "passes/tiling/SplitKernels.h"
 
 #include "ir/graph/GraphTypes.h"
-#include "passes/tiling/RegionSizes.h"
 
 using namespace mlir;
 
@@ -91,22 +92,7 @@ public:
       return whole.error();
     int count;
     PartialAttention types = partialsOf(attentionOf(region, count), splits);
-    RegionKernels made;
-    made.intermediates = {types.output, types.logSum};
-    int64_t inputs = region.getInputs().size(),
-            outputs = region.getOutputs().size();
-    auto append = [](SmallVector<int64_t> &list, int64_t first, int64_t n) {
-      for (int64_t i = 0; i < n; ++i)
-        list.push_back(first + i);
-    };
-    RegionKernels::Kernel first{*parts, {}}, second{*whole, {}};
-    append(first.tensors, 0, inputs);
-    append(first.tensors, inputs + outputs, 2);
-    append(second.tensors, 0, inputs);
-    append(second.tensors, inputs + outputs, 2);
-    append(second.tensors, inputs, outputs);
-    made.kernels = {first, second};
-    return made;
+    return kernelsInParts(region, *parts, *whole, {types.output, types.logSum});
   }
 
 private:

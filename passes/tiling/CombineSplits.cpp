@@ -6,6 +6,7 @@
 
 #include "ir/graph/GraphTypes.h"
 #include "passes/tiling/RowSpace.h"
+#include "passes/tiling/SplitKernels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -20,30 +21,15 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Rows of few channels: small blocks, so that there are many of them.
-schedule::Schedule rowSchedule(target::Kind kind) {
-  schedule::Schedule rows = schedule::Schedule::defaults("RowChain", kind);
-  rows.knobs["rowTile"] = 1;
-  if (kind == target::Kind::Gpu)
-    rows.knobs["blockThreads"] = 64;
-  return rows;
-}
-
-SmallVector<Type> viewsAfterInputs(graphir::FusedOp region,
-                                   const PartialAttention &parts) {
-  SmallVector<Type> types{parts.output, parts.logSum};
-  llvm::append_range(types, region.getOutputs().getTypes());
-  return types;
-}
-
 class Combination {
 public:
   Combination(OpBuilder &b, graphir::FusedOp region, graphir::AttentionOp op,
               const schedule::Schedule &partial)
-      : schedule(rowSchedule(partial.kind)), splits(partial.knob("splits")),
+      : schedule(scheduleOfWhole(partial.kind)), splits(partial.knob("splits")),
         parts(partialsOf(op, splits)),
-        f(b, region, schedule, viewsAfterInputs(region, parts)), emitter(f),
-        op(op), shape(op), rowTile(schedule.knob("rowTile")) {}
+        f(b, region, schedule,
+          viewsOfWhole(region, {parts.output, parts.logSum})),
+        emitter(f), op(op), shape(op), rowTile(schedule.knob("rowTile")) {}
 
   Result<tile::KernelOp> run(const Epilogue &epilogue) {
     rows = graphir::toOpset(parts.logSum).shape;

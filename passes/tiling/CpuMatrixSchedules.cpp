@@ -189,4 +189,72 @@ Schedule generalDecode(const DecodeFacts &facts,
                                           : defaultDecode(facts, target);
 }
 
+KnobSpace fewRowsSpace(const FewRowsFacts &facts,
+                       const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return gpuFewRowsSpace(facts, target);
+  KnobSpace product = productSpace(facts.product, target);
+  KnobSpace space{"SmallM", target::Kind::Cpu, {}, {}, {}};
+  space.values["unroll"] = {1, 2};
+  space.values["tileM"] = {16, 32, 64};
+  space.values["tileN"] = {32, 64, 128, 256};
+  space.values["tileK"] = {64, 128, 256, 512};
+  space.values["splits"] = {1, 2, 4, 8};
+  space.values["registerM"] = {1, 2, 4, 6, 8, 12};
+  space.values["registerN"] = {1, 2, 3};
+  space.values["packLhs"] = {0, 1};
+  std::optional<int64_t> rows = facts.product.rows, depth = facts.product.depth;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    if (depth && s.knob("splits") > 1 &&
+        *depth < s.knob("splits") * s.knob("tileK"))
+      return "a part of the contracted axis is less than a step";
+    return product.illegal(s);
+  };
+  double columns = static_cast<double>(facts.product.columns.value_or(4096)),
+         units = static_cast<double>(target.units),
+         height = static_cast<double>(rows.value_or(1)),
+         batch = static_cast<double>(facts.batch.value_or(1));
+  space.cost = [=](const Schedule &s) {
+    // How much longer the work takes than if all threads shared it evenly, and
+    // how many rows are computed for the ones that there are.
+    double items = batch * std::ceil(height / s.knob("tileM")) *
+                   std::ceil(columns / s.knob("tileN")) * s.knob("splits");
+    double uneven = std::ceil(items / units) * units / items;
+    double rm = s.knob("registerM");
+    double idle = std::ceil(height / rm) * rm / height;
+    return product.cost(s) * uneven * idle + 0.01 * s.knob("splits");
+  };
+  return space;
+}
+
+Schedule defaultFewRows(const FewRowsFacts &facts,
+                        const target::TargetDesc &target) {
+  if (target.kind == target::Kind::Gpu)
+    return firstOf(gpuFewRowsSpace(facts, target));
+  Schedule product = defaultProduct(facts.product, target);
+  Schedule best = Schedule::defaults("SmallM", target::Kind::Cpu);
+  for (const char *name : {"tileN", "tileK", "registerM", "registerN"})
+    best.knobs[name] = product.knob(name);
+  int64_t rows = facts.product.rows.value_or(64);
+  best.knobs["tileM"] = rows <= 16 ? 16 : rows <= 32 ? 32 : 64;
+  for (int64_t fewer : {8, 6, 4, 2, 1})
+    if (rows < best.knobs["registerM"])
+      best.knobs["registerM"] = fewer;
+  // Enough items for every thread, of at least two steps each.
+  int64_t columns = facts.product.columns.value_or(4096),
+          tileN = best.knobs["tileN"];
+  int64_t items = facts.batch.value_or(1) * ((columns + tileN - 1) / tileN);
+  int64_t &splits = best.knobs["splits"];
+  while (items * splits < target.units && splits < 8 &&
+         facts.product.depth.value_or(0) >= 4 * splits * best.knobs["tileK"])
+    splits *= 2;
+  return best;
+}
+
+Schedule generalFewRows(const FewRowsFacts &facts,
+                        const target::TargetDesc &target) {
+  return target.kind == target::Kind::Gpu ? gpuGeneralFewRows(facts, target)
+                                          : defaultFewRows(facts, target);
+}
+
 } // namespace azulejo::tiling

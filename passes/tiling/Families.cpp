@@ -9,8 +9,8 @@ namespace azulejo::tiling {
 llvm::ArrayRef<const ScheduleFamily *> allFamilies() {
   // The special before the general; RowChain takes whatever has no anchor.
   static const ScheduleFamily *const families[] = {
-      &attentionDecodeFamily(), &attentionFamily(), &matmulFamily(),
-      &rowChainFamily()};
+      &attentionDecodeFamily(), &attentionFamily(), &smallMFamily(),
+      &matmulFamily(), &rowChainFamily()};
   return families;
 }
 

@@ -13,6 +13,7 @@ const ScheduleFamily &attentionDecodeFamily();
 const ScheduleFamily &attentionFamily();
 const ScheduleFamily &matmulFamily();
 const ScheduleFamily &rowChainFamily();
+const ScheduleFamily &smallMFamily();
 
 } // namespace azulejo::tiling
 

@@ -36,9 +36,13 @@ int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
 }
 
+/// A direction that a family has no knob for has one warp.
 int64_t warpsOf(const Schedule &s) {
-  auto columns = s.knobs.find("warpsN");
-  return s.knob("warpsM") * (columns == s.knobs.end() ? 1 : columns->second);
+  int64_t warps = 1;
+  for (const char *name : {"warpsM", "warpsN"})
+    if (auto it = s.knobs.find(name); it != s.knobs.end())
+      warps *= it->second;
+  return warps;
 }
 
 /// What one block takes of its unit.
@@ -258,12 +262,15 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
   return space;
 }
 
+/// What memory gives: a rate is bytes under way over the time one takes, up to
+/// a unit's share of the whole.
+constexpr double kLatency = 800, kUnitRate = 18; // clocks; bytes per clock
+
 /// Clocks of one unit to read what `resident` blocks of a decode read, and to
 /// combine their parts. Memory is the bound, so what counts is how many bytes
-/// are under way: a rate is bytes under way over the time one takes.
+/// are under way.
 static double decodeClocks(const Schedule &s, const DecodeFacts &facts,
                            int64_t resident, int64_t units) {
-  constexpr double kLatency = 800, kUnitRate = 18; // clocks; bytes per clock
   const AttentionFacts &attention = facts.attention;
   double size = static_cast<double>(attention.headSize + attention.valueSize);
   double keys = facts.keys.value_or(kTypicalSize),
@@ -322,6 +329,138 @@ Schedule gpuGeneralDecode(const DecodeFacts &facts,
                           const target::TargetDesc &target) {
   return roomiest(gpuDecodeSpace(facts, target), [=](const Schedule &s) {
     return attentionFootprint(s, facts.attention);
+  });
+}
+
+/// Bytes of shared memory per element of a tile of an operand.
+static int64_t ringBytes(const Schedule &s, const FewRowsFacts::Operand &fact,
+                         int64_t elementBytes) {
+  int64_t stages = s.knob("stages"), plain = stages * elementBytes;
+  // Computed tiles alternate between two places; not all can be computed so.
+  return fact.computed && s.knob("stageReads")
+             ? std::max(plain, stages * fact.storedBytes + 2 * elementBytes)
+             : plain;
+}
+
+static Footprint fewRowsFootprint(const Schedule &s,
+                                  const FewRowsFacts &facts) {
+  int64_t tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK"),
+          wn = tn / s.knob("warpsN"), bytes = facts.product.elementBytes;
+  Footprint print;
+  print.threads = 32 * warpsOf(s);
+  // Sums, operands of two steps, and addresses of copies that are written out.
+  int64_t copies = (tm + tn) * tk * bytes / 16 / print.threads;
+  print.registers = tm * wn / 32 + (tm + wn) / 8 * 2 +
+                    std::min<int64_t>(copies, 32) + kOtherRegisters;
+  // Chunks on their way from a ring into a computed tile.
+  if ((facts.lhs.computed || facts.rhs.computed) && s.knob("stageReads"))
+    print.registers += 64;
+  int64_t rings = tm * tk * ringBytes(s, facts.lhs, bytes) +
+                  tn * tk * ringBytes(s, facts.rhs, bytes);
+  int64_t epilogue = 4 * tm * (up(tn, 32) + 8);
+  print.sharedBytes = std::max(rings, epilogue);
+  return print;
+}
+
+/// Clocks of one unit for its share of a product of few rows, which is bound by
+/// the bytes of the right operand as they are stored.
+static double fewRowsClocks(const Schedule &s, const FewRowsFacts &facts,
+                            int64_t resident, int64_t units) {
+  const ProductFacts &product = facts.product;
+  double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK"),
+         splits = s.knob("splits"), bytes = product.elementBytes,
+         rows = product.rows.value_or(kBlockRows),
+         columns = product.columns.value_or(kTypicalSize),
+         batch = facts.batch.value_or(1);
+  double steps =
+      std::ceil(std::ceil(product.depth.value_or(kTypicalSize) / tk) / splits);
+  double blocks =
+      batch * std::ceil(rows / tm) * std::ceil(columns / tn) * splits;
+  double together = std::min<double>(std::max<int64_t>(resident, 1),
+                                     std::ceil(blocks / units));
+  double waves = std::ceil(blocks / (units * together));
+  // Per step: memory, shared memory (written once, read by every warp that
+  // needs it), arithmetic. Short runs of memory waste part of each access.
+  double fetched = tn * tk * facts.rhs.storedBytes,
+         run = (facts.transposeRhs ? tk : tn) * facts.rhs.storedBytes;
+  double waste = run >= 128 ? 1 : run >= 64 ? 1.1 : 1.4;
+  bool ahead = !facts.rhs.computed || s.knob("stageReads");
+  // Without rings of what they read, threads compute one chunk after another.
+  double chunk = 8.0 * facts.rhs.storedBytes;
+  double underWay = ahead ? (s.knob("stages") - 1) * fetched
+                          : std::min(fetched, chunk * 32 * warpsOf(s));
+  double rate = std::min(kUnitRate, together * underWay / kLatency);
+  double shared = (tm * (1 + warpsOf(s)) + 2 * tn) * tk * bytes;
+  if (facts.rhs.computed && ahead)
+    shared += 2 * fetched;
+  double math = tm * tn * tk / (bytes == 2 ? kMatrixRate : kFmaRate);
+  // Conversion: some instructions per element, 128 of them per clock.
+  double convert = facts.rhs.computed ? 5 * tn * tk / 128 : 0;
+  // Within a block these follow each other; other blocks fill the gaps.
+  double busy = std::max({math, convert, shared / kSharedRate});
+  busy += (math + convert + shared / kSharedRate - busy) / together;
+  // Few warps do not hide each other's waits.
+  double warps = together * warpsOf(s);
+  double exposed = warps >= 8 ? 1 : 1 + 0.05 * (8 - warps);
+  double stall = s.knob("stages") == 2 ? 1.06 : 1;
+  double clocks =
+      waves * (steps * (together * std::max(fetched * waste / rate, busy) *
+                            stall * exposed +
+                        kStepClocks) +
+               kBlockClocks);
+  if (splits > 1) {
+    double partial = batch * rows * columns * splits * 4;
+    clocks += 2 * kBlockClocks + 2 * partial / (units * kUnitRate);
+  }
+  return clocks;
+}
+
+KnobSpace gpuFewRowsSpace(const FewRowsFacts &facts,
+                          const target::TargetDesc &target) {
+  KnobSpace space{"SmallM", target::Kind::Gpu, {}, {}, {}};
+  bool half = facts.product.elementBytes == 2;
+  int64_t rows = facts.product.rows.value_or(64);
+  for (int64_t tile : {16, 32, 64})
+    if (tile == 16 || tile < 2 * rows)
+      space.values["tileM"].push_back(tile);
+  space.values["tileN"] = {32, 64, 128, 256};
+  space.values["tileK"] = half ? std::vector<int64_t>{64, 128, 256}
+                               : std::vector<int64_t>{32, 64, 128};
+  space.values["splits"] = {1, 2, 4, 8, 16, 32};
+  space.values["warpsN"] = {1, 2, 4, 8};
+  space.values["stages"] = {2, 3, 4};
+  if (facts.lhs.computed || facts.rhs.computed)
+    space.values["stageReads"] = {1};
+  int64_t shared = target.smemPerBlock, units = target.units;
+  space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    int64_t tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK"),
+            splits = s.knob("splits");
+    if (tn % (kBlockRows * s.knob("warpsN")))
+      return "the columns do not divide among the warps";
+    if (tm * tn / s.knob("warpsN") / 32 > 64)
+      return "a warp has more accumulators than pay";
+    auto wasteful = [](int64_t tile, std::optional<int64_t> size,
+                       int64_t least) {
+      return size && tile > least && tile >= 2 * *size;
+    };
+    if (wasteful(tn, facts.product.columns, 32) ||
+        wasteful(tk, facts.product.depth, half ? 64 : 32))
+      return "a tile is more than twice the problem";
+    if (facts.product.depth && splits > 1 && *facts.product.depth < splits * tk)
+      return "a part of the contracted axis is less than a step";
+    return unfit(fewRowsFootprint(s, facts), s, shared);
+  };
+  space.cost = [=](const Schedule &s) {
+    return fewRowsClocks(s, facts, fewRowsFootprint(s, facts).perUnit(shared),
+                         units);
+  };
+  return space;
+}
+
+Schedule gpuGeneralFewRows(const FewRowsFacts &facts,
+                           const target::TargetDesc &target) {
+  return roomiest(gpuFewRowsSpace(facts, target), [=](const Schedule &s) {
+    return fewRowsFootprint(s, facts);
   });
 }
 

@@ -34,6 +34,18 @@ struct DecodeFacts {
   std::optional<int64_t> keys;  ///< at most
 };
 
+struct FewRowsFacts {
+  /// An operand as it lies in memory.
+  struct Operand {
+    bool computed = false;   ///< has a prologue
+    int64_t storedBytes = 4; ///< read per element
+  };
+  ProductFacts product; ///< rows and depth at most
+  std::optional<int64_t> batch;
+  Operand lhs, rhs;
+  bool transposeRhs = false;
+};
+
 schedule::KnobSpace productSpace(const ProductFacts &facts,
                                  const target::TargetDesc &target);
 schedule::Schedule defaultProduct(const ProductFacts &facts,
@@ -52,6 +64,12 @@ schedule::Schedule defaultDecode(const DecodeFacts &facts,
                                  const target::TargetDesc &target);
 schedule::Schedule generalDecode(const DecodeFacts &facts,
                                  const target::TargetDesc &target);
+schedule::KnobSpace fewRowsSpace(const FewRowsFacts &facts,
+                                 const target::TargetDesc &target);
+schedule::Schedule defaultFewRows(const FewRowsFacts &facts,
+                                  const target::TargetDesc &target);
+schedule::Schedule generalFewRows(const FewRowsFacts &facts,
+                                  const target::TargetDesc &target);
 
 // GpuMatrixSchedules.cpp; reached through the functions above.
 schedule::KnobSpace gpuProductSpace(const ProductFacts &facts,
@@ -60,6 +78,8 @@ schedule::KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                                       const target::TargetDesc &target);
 schedule::KnobSpace gpuDecodeSpace(const DecodeFacts &facts,
                                    const target::TargetDesc &target);
+schedule::KnobSpace gpuFewRowsSpace(const FewRowsFacts &facts,
+                                    const target::TargetDesc &target);
 /// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);
 /// Among those that leave a thread a quarter of its registers.
@@ -69,6 +89,8 @@ schedule::Schedule gpuGeneralAttention(const AttentionFacts &facts,
                                        const target::TargetDesc &target);
 schedule::Schedule gpuGeneralDecode(const DecodeFacts &facts,
                                     const target::TargetDesc &target);
+schedule::Schedule gpuGeneralFewRows(const FewRowsFacts &facts,
+                                     const target::TargetDesc &target);
 
 } // namespace azulejo::tiling
 

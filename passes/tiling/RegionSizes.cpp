@@ -20,15 +20,17 @@ static T functionAttr(graphir::FusedOp region, StringRef name) {
 
 std::optional<int64_t> largestSize(const opset::Dim &size,
                                    graphir::FusedOp region) {
-  if (std::optional<int64_t> constant = size.constant())
-    return constant;
+  for (const auto &[monomial, coefficient] : size.monomials())
+    if (coefficient < 0)
+      return std::nullopt;
   auto dims = functionAttr<ArrayAttr>(region, graphir::kDimsAttr);
-  if (!dims)
+  return size.evaluate([&](const std::string &name) -> std::optional<int64_t> {
+    if (dims)
+      for (auto dim : dims.getAsRange<graphir::DimAttr>())
+        if (dim.getName() == name)
+          return dim.getMax();
     return std::nullopt;
-  for (auto dim : dims.getAsRange<graphir::DimAttr>())
-    if (opset::Dim::parse(dim.getName().str()) == size)
-      return dim.getMax();
-  return std::nullopt;
+  });
 }
 
 std::optional<int64_t> typicalSize(const opset::Dim &size,

@@ -14,8 +14,8 @@
 
 namespace azulejo::tiling {
 
-/// The largest value of a size, if that is known: it is constant, or one of the
-/// graph's dimensions. What relies on it is right for every run.
+/// The largest value of a size, if that is known: without negative terms it is
+/// largest where all dimensions are. What relies on it is right for every run.
 std::optional<int64_t> largestSize(const opset::Dim &size,
                                    graphir::FusedOp region);
 

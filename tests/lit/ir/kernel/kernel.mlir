@@ -45,6 +45,7 @@ kernel.func @all threads(64) {
 // CHECK: kernel.warp_barrier
 // CHECK: kernel.tile_store %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}, %{{.*}} : <bf16, 2, 64, 64>, f32, f32
 // CHECK: kernel.tile_load
+// CHECK: kernel.tile_load %{{.*}} : <i8, 2, 64, 64> -> i32, i32
 // CHECK: kernel.load_matrix "a" %{{.*}}[%{{.*}}, %{{.*}} + 16, %{{.*}} + 32] : <bf16, 2, 64, 64>
 // CHECK: kernel.load_matrix "b" transposed
 // CHECK: kernel.pack
@@ -63,6 +64,8 @@ kernel.func @matrix threads(128) {
   %zero = arith.constant 0.0 : f32
   kernel.tile_store %tile[%o, %t, %t], %zero, %zero : <bf16, 2, 64, 64>, f32, f32
   %x:2 = kernel.tile_load %tile[%t, %t, %t] : <bf16, 2, 64, 64> -> f32, f32
+  %bytes = kernel.tile_alloc : <i8, 2, 64, 64>
+  %y:2 = kernel.tile_load %bytes[%t, %t, %t] : <i8, 2, 64, 64> -> i32, i32
   %a0, %a1, %a2, %a3 = kernel.load_matrix "a" %tile[%t, %t + 16, %t + 32] : <bf16, 2, 64, 64>
   %b0, %b1, %b2, %b3 = kernel.load_matrix "b" transposed %tile[%t, %t + 0, %t + 0] : <bf16, 2, 64, 64>
   %c = kernel.pack %x#0, %x#1 as bf16

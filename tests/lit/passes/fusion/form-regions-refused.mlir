@@ -2,7 +2,7 @@
 // What does not become one kernel, and the reason that the user is told.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
-!x = tensor<64x64xf32>
+!x = tensor<128x128xf32>
 
 // CHECK-LABEL: @two_products(
 // CHECK-COUNT-2: graph.fused "Matmul"
@@ -40,7 +40,7 @@ func.func @attention_matmul(%q: !q, %k: !q, %v: !q, %w: tensor<64x64xf32>) -> !q
 
 // The sum waits for the product, which needs the row chain before it: joining
 // the two row chains would need the product inside.
-!x = tensor<64x64xf32>
+!x = tensor<128x128xf32>
 
 // CHECK-LABEL: @cycle(
 // CHECK: graph.fused "RowChain"

@@ -129,6 +129,28 @@ TEST(Sequence, FormsArePairedKernelByKernel) {
   }
 }
 
+TEST(Sequence, PartsOfAProductHaveOnePartialSumEach) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  std::string region = fewRowsRegion();
+  Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
+  ASSERT_TRUE(known) << known.error().str();
+  for (int64_t splits : {1, 2, 16}) {
+    schedule::Schedule schedule = known->fallback;
+    ASSERT_EQ(schedule.family, "SmallM");
+    schedule.knobs["splits"] = splits;
+    Result<KernelCode> code = driver::compileKernel(region, schedule, *h200);
+    ASSERT_TRUE(code) << code.error().str();
+    EXPECT_EQ(code->later.size(), splits == 1 ? 0u : 1u);
+    EXPECT_EQ(code->intermediates.size(), splits == 1 ? 0u : 1u);
+    ASSERT_EQ(code->general.size(), 1u);
+    EXPECT_EQ(code->general[0].schedule.knob("splits"), splits);
+    plan::Plan plan = planOf(region, *code, *h200);
+    EXPECT_EQ(at(plan.workspaceBytes, 1000),
+              splits == 1 ? 0 : splits * 3 * 160 * 4);
+  }
+}
+
 // What the tuner does with a candidate: against the oracle, against the unfused
 // plan, and timed as a whole.
 TEST(Sequence, ACandidateIsVerifiedAndTimedAsAWhole) {

@@ -93,6 +93,18 @@ std::string decodeRegion() {
   return onlyRegion(graph);
 }
 
+std::string fewRowsRegion() {
+  Graph graph;
+  Dim K = *graph.dim("K", 0, 4096);
+  ValueId x = input(graph, "x", {Dim(3), K}, DType::F16);
+  ValueId w = input(graph, "w", {K, Dim(160)}, DType::I8);
+  ValueId scale = input(graph, "scale", {Dim(160)}, DType::F16);
+  ValueId wide = append(graph, "cast", {w}, {{"dtype", DType::F16}});
+  ValueId product = append(graph, "matmul", {x, wide});
+  EXPECT_TRUE(graph.output("y", append(graph, "mul", {product, scale})));
+  return onlyRegion(graph);
+}
+
 std::string attentionRegion() {
   Graph graph;
   Dim B = *graph.dim("B", 1, 4), S = *graph.dim("S", 1, 512);

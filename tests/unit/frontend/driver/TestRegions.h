@@ -25,6 +25,9 @@ std::string halfAttentionRegion();
 /// One query of each of 8 heads, which share 2 key heads of 64, over K keys in
 /// [0, 2048], in f16: for AttentionDecode.
 std::string decodeRegion();
+/// 3 rows of f16 against K x 160 integer weights with a scale per column, K in
+/// [0, 4096]: for SmallM.
+std::string fewRowsRegion();
 
 /// Opens a region with references that the runner makes itself.
 Status openIn(driver::CandidateRunner &runner, const std::string &region);

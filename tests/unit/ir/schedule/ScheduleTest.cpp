@@ -37,7 +37,7 @@ std::vector<std::pair<std::string, target::Kind>> everyTable() {
 // renamed or dropped knob must be noticed here.
 TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
   EXPECT_THAT(families(), ElementsAre("RowChain", "Matmul", "Attention",
-                                      "AttentionDecode"));
+                                      "AttentionDecode", "SmallM"));
   EXPECT_THAT(namesOf("RowChain", kCpu),
               ElementsAre("unroll", "rowTile", "laneChunk", "laneWidth",
                           "streamStores"));
@@ -61,6 +61,12 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
   EXPECT_THAT(
       namesOf("AttentionDecode", kGpu),
       ElementsAre("tileM", "tileN", "splits", "warpsM", "stages", "minBlocks"));
+  EXPECT_THAT(namesOf("SmallM", kCpu),
+              ElementsAre("unroll", "tileM", "tileN", "tileK", "splits",
+                          "registerM", "registerN", "packLhs", "laneWidth"));
+  EXPECT_THAT(namesOf("SmallM", kGpu),
+              ElementsAre("tileM", "tileN", "tileK", "splits", "warpsN",
+                          "stages", "stageReads", "minBlocks"));
 }
 
 TEST(KnobTable, EveryRowIsSound) {
