@@ -95,6 +95,10 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
     else
       runtime::log(static_cast<runtime::LogLevel>(level), message);
   };
+  request.cacheTrouble = [log = request.log, request](const Error &error) {
+    if (isNews(request, error))
+      log(AZ_LOG_WARN, error.str());
+  };
   request.progress = [step = options.progress, user = options.progress_user](
                          const std::string &phase, int64_t done, int64_t total,
                          double secondsLeft) {

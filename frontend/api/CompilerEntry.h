@@ -44,7 +44,7 @@ struct CompileRequest {
   /// Buckets of az_compile_options::typical_sizes.
   std::map<std::string, int64_t> typicalSizes;
 
-  /// The cache of tuning records and images (plans are the caller's affair).
+  /// The cache of tuning records (plans are the caller's affair).
   CacheAccess cacheAccess = CacheAccess::ReadWrite;
   std::string cacheDir;    ///< empty with Off only
   std::string cachePathRo; ///< colon list of read-only layers
@@ -62,6 +62,9 @@ struct CompileRequest {
 
   /// Levels as az_log_fn. Never empty.
   std::function<void(int level, const std::string &message)> log;
+  /// Told of trouble with the cache, which other stores of this process may
+  /// have, too. Empty: the log is.
+  std::function<void(const Error &)> cacheTrouble;
   /// Returns false to stop early. Never empty.
   std::function<bool(const std::string &phase, int64_t done, int64_t total,
                      double secondsLeft)>

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace azulejo::api {
 
@@ -27,6 +28,27 @@ static std::vector<std::string> splitPath(const std::string &path) {
     }
   }
   return parts;
+}
+
+bool isNews(const CompileRequest &request, const Error &error) {
+  struct Told {
+    std::mutex mutex;
+    std::set<std::string> places;
+  };
+  static Told *told = new Told;
+  if (error.code != ErrorCode::CacheEnv)
+    return true;
+  // The directory stands for its files.
+  const std::string &root = request.cacheDir;
+  bool inRoot = !root.empty() &&
+                (error.where == root || error.where.starts_with(root + "/"));
+  std::lock_guard<std::mutex> lock(told->mutex);
+  return told->places.insert(inRoot ? request.cacheDir : error.where).second;
+}
+
+static void warn(const CompileRequest &request, const Error &error) {
+  if (isNews(request, error))
+    runtime::log(runtime::LogLevel::Warn, error.str());
 }
 
 PlanCache::PlanCache(const CompileRequest &request) {
@@ -48,9 +70,13 @@ PlanCache::PlanCache(const CompileRequest &request) {
         request.cacheAccess == CacheAccess::ReadWrite  ? cache::Mode::ReadWrite
         : request.cacheAccess == CacheAccess::ReadOnly ? cache::Mode::ReadOnly
                                                        : cache::Mode::Off;
-    options.log = [](const Error &error) {
-      runtime::log(runtime::LogLevel::Warn, error.str());
-    };
+    options.log = [request](const Error &error) { warn(request, error); };
+    if (!options.root && options.mode == cache::Mode::ReadWrite)
+      warn(request,
+           makeError(ErrorCode::CacheEnv, "cache directory",
+                     "there is none: neither HOME nor XDG_CACHE_HOME is set, "
+                     "and what is compiled is kept in memory only",
+                     "cache.directory", "set AZULEJO_CACHE_DIR or HOME"));
     entry = std::make_shared<cache::Store>(cache::Store::open(options));
   }
   shared = entry;

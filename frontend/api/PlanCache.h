@@ -22,6 +22,10 @@ struct CachedPlan {
   std::string candidates;
 };
 
+/// Whether a warning about the cache is news: that a place is unusable is told
+/// once in a process, however many stores find out.
+bool isNews(const CompileRequest &request, const Error &error);
+
 class PlanCache {
 public:
   /// The store that this process has for these places; opened once.

@@ -28,10 +28,12 @@ cache::Store openStore(const api::CompileRequest &request) {
                  : request.cacheAccess == api::CacheAccess::ReadOnly
                      ? cache::Mode::ReadOnly
                      : cache::Mode::Off;
-  options.log = [log = request.log](const Error &error) {
-    if (log)
-      log(1, error.str());
-  };
+  options.log = request.cacheTrouble;
+  if (!options.log)
+    options.log = [log = request.log](const Error &error) {
+      if (log)
+        log(1, error.str());
+    };
   return cache::Store::open(std::move(options));
 }
 

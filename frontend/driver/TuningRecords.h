@@ -15,7 +15,7 @@ namespace azulejo::driver {
 /// a record is good enough for who does not tune, and a start for who does.
 inline constexpr const char *kSearchedDetail = "searched";
 
-/// The cache that a request names. Trouble with it goes to the request's log.
+/// The cache that a request names. Trouble with it goes to the request.
 cache::Store openStore(const api::CompileRequest &request);
 
 cache::Key tuningKey(const std::string &region, const RegionFacts &facts,

@@ -141,6 +141,11 @@ private:
     if (mode == "off")
       return add("cache", Verdict::Warn, "it is off",
                  "unset AZULEJO_CACHE to keep compiled plans");
+    if (directory.empty())
+      return add("cache", Verdict::Fail,
+                 "there is no directory: neither HOME nor XDG_CACHE_HOME is "
+                 "set, and compiled plans are kept in memory only",
+                 "set AZULEJO_CACHE_DIR or HOME");
     if (mode == "rw" && (*facts)["memory_only"].truth())
       return add("cache", Verdict::Fail,
                  directory + " is unusable" +
