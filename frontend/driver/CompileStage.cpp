@@ -13,11 +13,17 @@ CompileStage::CompileStage(std::vector<size_t> list, size_t threadCount,
                            std::function<void(size_t, CandidateRunner &)> one)
     : which(std::move(list)), clock(clock), compile(std::move(one)) {
   size_t count = std::min(std::max<size_t>(threadCount, 1), which.size());
-  threads.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
+  while (started < count) {
     clock.source().threadStarts();
-    threads.emplace_back([this, makeRunner] { work(makeRunner); });
+    if (!threads.start([this, makeRunner] { work(makeRunner); })) {
+      clock.source().threadEnds();
+      break;
+    }
+    ++started;
   }
+  if (started == 0 && count > 0)
+    alone =
+        makeRunner([this] { return stopping.load() || !this->clock.pump(); });
 }
 
 CompileStage::~CompileStage() {
@@ -25,8 +31,7 @@ CompileStage::~CompileStage() {
   // Not by joining alone: time may pass only while this thread sleeps.
   while (!isDone())
     clock.source().sleep(1e-3);
-  for (std::thread &thread : threads)
-    thread.join();
+  threads.join();
 }
 
 void CompileStage::work(const RunnerMaker &makeRunner) {
@@ -45,7 +50,16 @@ void CompileStage::work(const RunnerMaker &makeRunner) {
   clock.source().threadEnds();
 }
 
+void CompileStage::compileNext() {
+  size_t index = which[next++];
+  compile(index, *alone);
+  compiled.push_back(index);
+  ++clock.done;
+}
+
 std::vector<size_t> CompileStage::takeCompiled() {
+  if (alone && !isOver())
+    compileNext();
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(compiled, {});
 }

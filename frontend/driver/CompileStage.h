@@ -2,7 +2,8 @@
 //
 // Threads that each have a runner of their own and compile one candidate after
 // the other, while the thread that tunes judges those that are done. It learns
-// of them by asking.
+// of them by asking. Where the system refuses all threads, asking compiles the
+// next one.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -10,6 +11,7 @@
 #define AZULEJO_FRONTEND_DRIVER_COMPILESTAGE_H
 
 #include "frontend/driver/CandidateRunner.h"
+#include "frontend/driver/HelperThreads.h"
 #include "frontend/driver/TuningClock.h"
 
 #include <mutex>
@@ -32,13 +34,15 @@ public:
 
   /// Begins no more candidates and cancels those that have begun.
   void stop() { stopping = true; }
-  bool isDone() const { return ended == threads.size(); }
+  bool isDone() const { return alone ? isOver() : ended == started; }
   bool wasStopped() const { return stopping; }
   /// What was compiled since the last call; whoever is done first comes first.
   std::vector<size_t> takeCompiled();
 
 private:
   void work(const RunnerMaker &makeRunner);
+  void compileNext();
+  bool isOver() const { return stopping || next >= which.size(); }
 
   std::vector<size_t> which;
   TuningClock &clock;
@@ -47,7 +51,9 @@ private:
   std::atomic<bool> stopping{false};
   std::mutex mutex;
   std::vector<size_t> compiled;
-  std::vector<std::thread> threads;
+  size_t started = 0;
+  std::unique_ptr<CandidateRunner> alone; ///< where there is no thread
+  HelperThreads threads;
 };
 
 } // namespace azulejo::driver

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/GraphCompiler.h"
 
+#include "frontend/driver/CompileGuard.h"
 #include "frontend/driver/InParallel.h"
 #include "frontend/driver/Schedules.h"
 #include "frontend/import/ImportGraph.h"
@@ -72,6 +73,14 @@ RegionTable regionsOf(FusedGraph &fused) {
     table.kernelNames.push_back(region.getName().value_or("kernel").str());
   }
   return table;
+}
+
+/// What errors call a region: the first kernel that it is.
+static std::string nameOf(const RegionTable &regions, size_t region) {
+  for (size_t i = 0; i < regions.kernelNames.size(); ++i)
+    if (regions.regionOfKernel[i] == region)
+      return "kernel '" + regions.kernelNames[i] + "'";
+  return "kernel";
 }
 
 Result<std::vector<KernelCode>>
@@ -170,6 +179,7 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
     return chosen.error();
   Result<std::vector<KernelCode>> codes =
       compileEach(regions.texts, request.threads, [&](size_t i) {
+        CompileGuard::Subject subject(nameOf(regions, i));
         return compileKernel(regions.texts[i], chosen->schedules[i], target);
       });
   if (!codes)
@@ -216,6 +226,7 @@ Result<std::string> emitStage(const graph::Graph &graph,
   std::string all;
   for (size_t i = 0; i < regions.texts.size(); ++i) {
     KernelText text;
+    CompileGuard::Subject subject(nameOf(regions, i));
     Result<KernelCode> code =
         compileKernel(regions.texts[i], chosen->schedules[i], target, &text,
                       /*withGeneral=*/false);

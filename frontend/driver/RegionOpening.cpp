@@ -9,14 +9,14 @@ namespace azulejo::driver {
 RegionOpening::RegionOpening(const std::string &region, CandidateRunner &runner,
                              TuningClock &clock, const RunnerMaker &makeRunner)
     : region(region), runner(runner), clock(clock) {
-  begin(maker, [this, makeRunner] {
+  begin([this, makeRunner] {
     std::unique_ptr<CandidateRunner> mine =
-        makeRunner([this] { return this->clock.isStopped(); });
+        makeRunner([this] { return isOver(); });
     references = mine->makeReferences(this->region);
     mine.reset();
     referencesDone = true;
   });
-  begin(opener, [this] { open(); });
+  begin([this] { open(); });
 }
 
 RegionOpening::~RegionOpening() {
@@ -25,24 +25,35 @@ RegionOpening::~RegionOpening() {
     clock.pump();
     clock.source().sleep(1e-3);
   }
-  opener.join();
-  maker.join();
+  threads.join();
 }
 
-void RegionOpening::begin(std::thread &thread, std::function<void()> work) {
+bool RegionOpening::isOver() {
+  return std::this_thread::get_id() == tuning ? !clock.pump()
+                                              : clock.isStopped();
+}
+
+void RegionOpening::begin(const std::function<void()> &work) {
   ++running;
   clock.source().threadStarts();
-  thread = std::thread([this, work = std::move(work)] {
+  bool started = threads.start([this, work] {
     work();
     --running; // first: until time knows of it, none passes
     clock.source().threadEnds();
   });
+  if (started)
+    return;
+  clock.source().threadEnds();
+  work();
+  --running;
 }
 
 void RegionOpening::open() {
   Status warm = runner.warmUp();
-  while (!referencesDone)
+  while (!referencesDone) {
+    isOver(); // so that the other thread learns of it
     clock.source().sleep(1e-3);
+  }
   if (!warm)
     result = warm;
   else if (!*references)

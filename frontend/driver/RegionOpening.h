@@ -15,6 +15,8 @@
 
 #include "frontend/driver/CompileStage.h"
 
+#include <thread>
+
 namespace azulejo::driver {
 
 class RegionOpening {
@@ -31,7 +33,10 @@ public:
   References takeReferences() { return **std::move(references); }
 
 private:
-  void begin(std::thread &thread, std::function<void()> work);
+  /// On a thread, or here where the system refuses one.
+  void begin(const std::function<void()> &work);
+  /// Whether the clock is stopped; pumps it on the thread that tunes.
+  bool isOver();
   void open();
 
   const std::string &region;
@@ -41,7 +46,8 @@ private:
   std::atomic<bool> referencesDone{false};
   std::optional<Result<References>> references;
   Status result;
-  std::thread opener, maker;
+  std::thread::id tuning = std::this_thread::get_id();
+  HelperThreads threads;
 };
 
 } // namespace azulejo::driver

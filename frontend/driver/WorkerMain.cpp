@@ -7,6 +7,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "frontend/api/BuildId.h"
+#include "frontend/driver/HelperThreads.h"
 #include "frontend/driver/WorkerProtocol.h"
 
 #include <atomic>
@@ -16,7 +17,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <thread>
 #include <unistd.h>
 
 namespace azulejo::driver {
@@ -169,13 +169,14 @@ int WorkerServer::run() {
 }
 
 /// Ends the process when the one that started it is gone, even in the middle
-/// of an endless loop.
-static void watchParent(pid_t parent) {
-  std::thread([parent] {
+/// of an endless loop. False: there is no thread to watch with.
+static bool watchParent(pid_t parent) {
+  static auto *watcher = new HelperThreads; // never joined
+  return watcher->start([parent] {
     while (getppid() == parent)
       usleep(200'000);
     kill(getpid(), SIGKILL);
-  }).detach();
+  });
 }
 
 static void limitProcess(int64_t bytes) {
@@ -204,7 +205,10 @@ static int workerMain(int argc, char **argv) {
   if (parent <= 0)
     return 2;
   limitProcess(memory);
-  watchParent(static_cast<pid_t>(parent));
+  // Unwatched it could outlive everybody; without it the driver tunes by
+  // itself.
+  if (!watchParent(static_cast<pid_t>(parent)))
+    return 2;
   // Candidates shall not find the socket under a well-known number.
   int socket = fcntl(0, F_DUPFD_CLOEXEC, 100);
   if (socket < 0)

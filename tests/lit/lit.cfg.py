@@ -1,5 +1,6 @@
 # Configuration of azulejo's lit tests; loaded from the build tree's site file.
 import os
+import subprocess
 
 import lit.formats
 
@@ -21,6 +22,23 @@ config.environment["LC_ALL"] = "C"
 for tool in ("azulejo-opt", "azulejo", "azulejo-graph-text"):
     if os.access(os.path.join(config.azulejo_tools, tool), os.X_OK):
         config.available_features.add("tool-" + tool)
+
+# Limits on a user's processes do not bind a privileged user. Not under the
+# sanitizers, whose runtimes need threads of their own.
+unprivileged = [] if os.getuid() else [
+    "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+try:
+    reachable = subprocess.run(
+        unprivileged + [os.path.join(config.azulejo_tools, "azulejo"), "env"],
+        capture_output=True).returncode == 0
+except OSError:
+    reachable = False
+if reachable and not config.azulejo_sanitize:
+    config.available_features.add("unprivileged")
+else:
+    lit_config.note("no tests with few threads: the command cannot be run as a "
+                    "user without privileges, or has sanitizers")
+config.substitutions.append(("%unprivileged", " ".join(unprivileged)))
 
 # A CUDA driver that is none, for tests of what the command does with one.
 mock_cuda = os.path.join(config.azulejo_binary, "lib", "libAzulejoMockCuda.so")
