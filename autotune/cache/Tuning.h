@@ -46,7 +46,7 @@ struct Trial {
   std::string reason;         ///< why it is not ok, for people
   llvm::json::Object details; ///< registers, spills, clocks, ...
   Environment environment;
-  bool provisional = false; ///< timed under another driver or assembler
+  bool provisional = false; ///< timed under load, or in another environment
   int64_t dateMs = 0;       ///< Unix time
 
   bool isOk() const { return status == trialStatus::ok; }

@@ -5,6 +5,7 @@
 #include "frontend/driver/RegionTuning.h"
 
 #include "autotune/search/Candidates.h"
+#include "frontend/driver/CompileGuard.h"
 #include "frontend/driver/RegionReference.h"
 #include "frontend/driver/TuningRecords.h"
 
@@ -94,6 +95,7 @@ RegionTuning::Indices RegionTuning::add(std::vector<schedule::Schedule> list) {
 }
 
 void RegionTuning::compileOne(Candidate &candidate, CandidateRunner &by) {
+  CompileGuard::Subject subject("candidate " + candidate.schedule.str());
   Result<KernelCode> code = by.compile(region, candidate.schedule);
   if (!code) {
     fail(candidate, code.error());
@@ -341,6 +343,35 @@ Status RegionTuning::start() {
   workerPath.clear();
   runner = makeRunner({}, /*runs=*/true);
   return {};
+}
+
+Result<Candidate> RegionTuning::check(const schedule::Schedule &schedule) {
+  if (Status started = start(); !started)
+    return started.error();
+  Candidate candidate;
+  candidate.schedule = schedule;
+  compileOne(candidate, *runner);
+  if (!candidate.digest.empty()) {
+    Result<References> made = runner->makeReferences(region);
+    if (!made)
+      return made.error();
+    if (Status opened = runner->open(region, *made); !opened)
+      return opened.error();
+    Result<Verdict> verdict = runner->verify(candidate.code);
+    if (!verdict && verdict.error().code == ErrorCode::Toolchain)
+      return verdict.error();
+    if (verdict) {
+      candidate.verdict = *verdict;
+      candidate.status = status::ok;
+    } else {
+      fail(candidate, verdict.error());
+    }
+  }
+  runner.reset();
+  if (candidate.status.empty())
+    return makeError(ErrorCode::Interrupted, "tuning",
+                     "stopped before the schedule was verified");
+  return candidate;
 }
 
 Result<schedule::Schedule> RegionTuning::run() {

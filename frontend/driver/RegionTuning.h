@@ -51,6 +51,10 @@ public:
   /// The winner; an error when no candidate is good or tuning could not begin.
   Result<schedule::Schedule> run();
 
+  /// Compiles and verifies one schedule and times nothing; the candidate has a
+  /// status. An error: it could not be judged.
+  Result<Candidate> check(const schedule::Schedule &schedule);
+
   const std::vector<Candidate> &tried() const { return candidates; }
   const cache::Environment &environment() const { return timedWith; }
   /// No stage was cut short.

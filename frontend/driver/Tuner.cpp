@@ -10,6 +10,7 @@
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <array>
 #include <chrono>
 
 namespace azulejo::driver {
@@ -31,7 +32,16 @@ struct Tuner::State {
   }
   void addRows(const std::string &label, const RegionFacts &facts,
                const cache::TuningEntry &entry);
+  bool stillHolds(const std::string &region, const RegionSchedules &schedules,
+                  const schedule::Schedule &schedule, cache::Trial trial,
+                  const cache::Key &key, cache::TuningEntry &entry);
 };
+
+static int64_t unixMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
 
 Tuner::Tuner(const target::TargetDesc &target,
              const api::CompileRequest &request, TunerOptions options)
@@ -83,14 +93,54 @@ static std::string labelOf(const std::string &region, const RegionFacts &facts,
          plan::digestOf(region).substr(0, 8);
 }
 
+/// Whether the winner of another environment is right in this one, too: it is
+/// compiled and verified once, and the record says how that ended. Its timing
+/// stays, as provisional, so that a new driver does not cost a search. What
+/// cannot be judged now is used unjudged.
+bool Tuner::State::stillHolds(const std::string &region,
+                              const RegionSchedules &schedules,
+                              const schedule::Schedule &schedule,
+                              cache::Trial trial, const cache::Key &key,
+                              cache::TuningEntry &entry) {
+  std::string what = "the recorded schedule " + trial.schedule;
+  TuningClock clock(request, *options.time, secondsLeft());
+  clock.phase("verify", 1);
+  RegionTuning tuning(target, request, options, store, region, schedules, clock,
+                      entry);
+  Result<Candidate> checked = tuning.check(schedule);
+  interrupted |= clock.isInterrupted();
+  if (!checked) {
+    complete = false;
+    request.log(1, what + " was not verified again: " + checked.error().str());
+    return true;
+  }
+  trial.environment = tuning.environment();
+  trial.dateMs = unixMs();
+  trial.provisional = true;
+  trial.status = checked->status;
+  trial.reason = checked->reason;
+  trial.details["image_digest"] = checked->digest.substr(0, 64);
+  trial.details["oracle_cases"] = checked->verdict.oracleCases;
+  trial.details["checked_at_full_size"] = checked->verdict.full;
+  if (!trial.isOk()) {
+    trial.details["winner"] = false;
+    request.log(1, what + " holds no longer, so tuning begins anew: " +
+                       trial.status + ": " + trial.reason);
+  }
+  entry.add(trial);
+  store.appendTrials(key, std::array{trial});
+  return trial.isOk();
+}
+
 std::optional<schedule::Schedule>
 Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
   Result<RegionFacts> facts = factsOf(region, state->target);
   if (!facts)
     return std::nullopt;
   const std::string &family = schedules.fallback.family;
-  cache::TuningEntry entry = state->store.loadTuning(
-      tuningKey(region, *facts, family, state->target, state->request));
+  cache::Key key =
+      tuningKey(region, *facts, family, state->target, state->request);
+  cache::TuningEntry entry = state->store.loadTuning(key);
   // Of several winners the latest; none was marked: the fastest.
   const cache::Trial *best = nullptr;
   for (const auto &[text, trial] : entry.trials)
@@ -109,6 +159,14 @@ Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
   if (!parsed ||
       !(*parsed == schedules.fallback || isLegal(*parsed, schedules.space)))
     return std::nullopt;
+  cache::Environment now = tuningEnvironment(state->target, state->request);
+  bool canJudge = state->secondsLeft() > 0 && !state->interrupted &&
+                  (state->target.kind != target::Kind::Gpu ||
+                   state->request.gpuOrdinal >= 0);
+  if (!(best->environment == now) && canJudge &&
+      !state->stillHolds(region, schedules, *parsed, *best, key, entry))
+    return std::nullopt;
+  entry.markProvisional(now);
   state->addRows(labelOf(region, *facts, family), *facts, entry);
   return *parsed;
 }
@@ -199,9 +257,7 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
                       state->store, region, schedules, clock, known);
   Result<schedule::Schedule> winner = tuning.run();
   state->interrupted = clock.isInterrupted();
-  int64_t dateMs = std::chrono::duration_cast<std::chrono::milliseconds>(
-                       std::chrono::system_clock::now().time_since_epoch())
-                       .count();
+  int64_t dateMs = unixMs();
   std::vector<cache::Trial> trials;
   cache::TuningEntry entry;
   for (const Candidate &candidate : tuning.tried())

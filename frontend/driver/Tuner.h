@@ -47,7 +47,8 @@ public:
 
   /// The winner of an earlier tuning of this region, if the cache holds one
   /// that is still legal. A request that tunes accepts only the winner of a
-  /// search that was not cut short.
+  /// search that was not cut short, and verifies it once more if it was found
+  /// under another driver, assembler or build. Its timing is then provisional.
   std::optional<schedule::Schedule> recorded(const std::string &region,
                                              const RegionSchedules &schedules);
 

@@ -35,6 +35,7 @@ struct Candidate {
   std::string kernel, schedule, status, reason;
   double us = 0, flops = 0, bytes = 0;
   bool matrix = false; ///< the rate of matrix instructions counts
+  bool provisional = false;
   bool good() const { return status == "ok" && us > 0; }
 };
 
@@ -146,6 +147,7 @@ private:
     candidate.flops = item["flops"].real();
     candidate.bytes = item["bytes"].real();
     candidate.matrix = item["matrix_rate"].truth();
+    candidate.provisional = item["provisional"].truth();
     return candidate;
   }
 
@@ -155,7 +157,7 @@ private:
     Table &table =
         report.table("best", "The ten fastest schedules of each kernel:",
                      {"kernel", "rank", "median_us", "of_best", "gflops", "gbs",
-                      "of_measured_peak", "schedule"});
+                      "of_measured_peak", "provisional", "schedule"});
     for (auto &[kernel, candidates] : byKernel) {
       std::erase_if(candidates, [](const Candidate &c) { return !c.good(); });
       std::stable_sort(
@@ -175,7 +177,8 @@ private:
              Cell::share(candidates[0].us / c.us),
              known ? Cell::real(c.flops / c.us / 1e3, 2) : Cell::none(),
              known ? Cell::real(c.bytes / c.us / 1e3, 2) : Cell::none(),
-             known ? Cell::share(floorUs / c.us) : Cell::none(), c.schedule});
+             known ? Cell::share(floorUs / c.us) : Cell::none(),
+             Cell::truth(c.provisional), c.schedule});
       }
     }
   }

@@ -28,6 +28,14 @@ const char *plantName(Plant plant) {
     return "wrong";
   case Plant::WritesInput:
     return "writes input";
+  case Plant::WrongIfLarge:
+    return "wrong if large";
+  case Plant::Unsteady:
+    return "unsteady";
+  case Plant::Memory:
+    return "memory";
+  case Plant::Stack:
+    return "stack";
   }
   return "";
 }
@@ -107,6 +115,32 @@ void plant(driver::KernelCode &code, Plant what, int outputArg, int inputArg,
     break;
   case Plant::WritesInput: // mov byte [rax], 0
     a.callGood().loadRax(inputArg).bytes({0xc6, 0x00, 0x5a}).ret();
+    break;
+  case Plant::WrongIfLarge:
+    // cmp qword [rdi + 8 * rowsArg], 50; jb over the store
+    a.callGood().loadRax(outputArg).bytes({0x48, 0x81, 0xbf});
+    a.word(8 * rowsArg).word(50).bytes({0x72, 0x06, 0xc7, 0x00});
+    a.word(0x3f800000).ret();
+    break;
+  case Plant::Unsteady:
+    // mov r8, rax; rdtsc; mov ecx, 32
+    a.callGood().loadRax(outputArg).bytes({0x49, 0x89, 0xc0, 0x0f, 0x31, 0xb9});
+    // mov edx, eax; and edx, 1; xor [r8], edx
+    a.word(32).bytes({0x89, 0xc2, 0x83, 0xe2, 0x01, 0x41, 0x31, 0x10});
+    // add r8, 4; shr eax, 1; dec ecx; jnz to the mov of edx
+    a.bytes({0x49, 0x83, 0xc0, 0x04, 0xd1, 0xe8, 0xff, 0xc9, 0x75, 0xee}).ret();
+    break;
+  case Plant::Memory:
+    // mov eax, 9 (mmap); xor edi, edi; mov esi, 1 << 30; mov edx, 3
+    a.bytes({0xb8}).word(9).bytes({0x31, 0xff, 0xbe}).word(1 << 30);
+    a.bytes({0xba}).word(3);
+    // mov r10d, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE; mov r8, -1
+    a.bytes({0x41, 0xba}).word(0x4022).bytes({0x49, 0xc7, 0xc0}).word(-1);
+    // xor r9d, r9d; syscall; mov byte [rax], 1; jmp to the start
+    a.bytes({0x45, 0x31, 0xc9, 0x0f, 0x05, 0xc6, 0x00, 0x01, 0xeb, 0xd8});
+    break;
+  case Plant::Stack: // call $
+    a.bytes({0xe8}).word(-5);
     break;
   }
   a.enter();

@@ -24,11 +24,17 @@ enum class Plant {
   OneByteOver,  ///< also writes one byte after the output
   Wrong,        ///< spoils one element of the output
   WritesInput,  ///< spoils the first byte of the first input
+  WrongIfLarge, ///< as Wrong, with more rows than the oracle sees (50)
+  Unsteady,     ///< flips last bits of the output as the clock has it
+  Memory,       ///< asks for memory until there is none, and uses it
+  Stack,        ///< recurses without end
 };
 inline constexpr Plant kAllPlants[] = {
-    Plant::Null,  Plant::Trap,         Plant::Loop,
-    Plant::Half,  Plant::Nothing,      Plant::OneByteOver,
-    Plant::Wrong, Plant::OneByteUnder, Plant::WritesInput};
+    Plant::Null,         Plant::Trap,         Plant::Loop,
+    Plant::Half,         Plant::Nothing,      Plant::OneByteOver,
+    Plant::Wrong,        Plant::OneByteUnder, Plant::WritesInput,
+    Plant::WrongIfLarge, Plant::Unsteady,     Plant::Memory,
+    Plant::Stack};
 
 const char *plantName(Plant plant);
 
