@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs the runtime component to a fresh prefix, moves the prefix, and builds
 # and runs two consumers there: by find_package, and by pkg-config alone. Also
-# compiles every installed header on its own, and checks what is exported.
-#   install-test.sh BUILD_DIR CMAKE CC CXX
+# compiles every installed header on its own, and checks what is exported. Then,
+# where there is a compiler, installs it beside, and builds and runs the examples
+# as a project of their own, as somebody who copied them would.
+#   install-test.sh BUILD_DIR CMAKE CC CXX HAS_COMPILER
 set -eu
-build=$1 cmake=$2 cc=$3 cxx=$4
+build=$1 cmake=$2 cc=$3 cxx=$4 compiler=$5
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -50,3 +52,30 @@ if [ -n "$others" ]; then
   exit 1
 fi
 echo "exports: ok"
+
+if [ "$compiler" = 0 ]; then
+  echo "examples: skipped, this build has no compiler"
+  exit 0
+fi
+"$cmake" --install "$build" --component compiler --prefix "$prefix" >/dev/null
+cp -r "$here/../../examples" "$work/examples"
+"$cmake" -S "$work/examples" -B "$work/programs" \
+  -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
+set -- first_kernel fused_attention fused_chain custom_mask
+for name in "$@"; do
+  "$cmake" --build "$work/programs" --target "example_$name" >/dev/null
+done
+for name in "$@"; do
+  program=$(find "$work/programs" -name "example_$name" -type f)
+  quick=
+  case $name in fused_*) quick=--quick ;; esac
+  if ! env -u AZULEJO_COMPILER -u AZULEJO_WORKER AZULEJO_CACHE_DIR="$work/cache" \
+    "$program" $quick >"$work/out" 2>&1; then
+    cat "$work/out" >&2
+    echo "the example $name failed" >&2
+    exit 1
+  fi
+  echo "example $name: ok"
+done
+# They ran on what was installed, not on what lies in the build tree.
+ldd "$program" | grep -q "$prefix/"
