@@ -17,14 +17,12 @@ const char *kindName(Kind kind) {
     return "plan";
   case Kind::Tuning:
     return "tuning";
-  case Kind::Image:
-    return "image";
   }
   return "plan";
 }
 
 std::optional<Kind> parseKind(std::string_view name) {
-  for (Kind kind : {Kind::Plan, Kind::Tuning, Kind::Image})
+  for (Kind kind : {Kind::Plan, Kind::Tuning})
     if (name == kindName(kind))
       return kind;
   return std::nullopt;
@@ -112,12 +110,6 @@ Key PlanKey::key() const {
 
 Key TuningKey::key() const {
   return makeKey(Kind::Tuning, *this, deviceSlug(targetArch, silicon));
-}
-
-// Machine code depends on the architecture, not on how many units a chip has,
-// so images of one architecture share a folder.
-Key ImageKey::key() const {
-  return makeKey(Kind::Image, *this, deviceSlug(targetArch, ""));
 }
 
 } // namespace azulejo::cache

@@ -4,15 +4,14 @@
 // before it, names included, so two different lists of fields never give the
 // same bytes: "ab","c" and "a","bc" differ, as do a missing and an empty field.
 //
-// Three kinds of entries, three structs. Everything that can change what an
+// Two kinds of entries, two structs. Everything that can change what an
 // entry means is a field, and `visit` is the single list of the fields: the
 // digest, the readable form inside the entry and the completeness test all walk
 // it, so a field cannot be declared and then forgotten in one of them.
 //
-//   plan    graph and options -> what runs
+//   plan    graph and options -> what runs, machine code included
 //   tuning  fused region on this silicon -> every trial; holds no version of
 //           driver, assembler or compiler, so that an upgrade keeps the winner
-//   image   code text and assembler -> machine code
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -32,9 +31,9 @@ namespace azulejo::cache {
 /// folder ("v1"), so products with different schemas share a directory.
 inline constexpr int kSchema = 1;
 
-enum class Kind { Plan, Tuning, Image };
+enum class Kind { Plan, Tuning };
 
-/// "plan", "tuning" or "image": the folder name and the spelling in headers.
+/// "plan" or "tuning": the folder name and the spelling in headers.
 const char *kindName(Kind kind);
 std::optional<Kind> parseKind(std::string_view name);
 
@@ -127,34 +126,6 @@ struct TuningKey {
     fn("silicon", self.silicon);
     fn("family", self.family);
     fn("familyVersion", self.familyVersion);
-  }
-  Key key() const;
-};
-
-/// Key of machine code. A new driver or assembler is a miss here and only
-/// here: the image is rebuilt and verified again, the winner stays.
-struct ImageKey {
-  std::string codeDigest; ///< of the PTX text or of the object's input
-  std::string codeKind;   ///< "ptx" or "object"
-  std::string assembler;  ///< "ptxas", "nvJitLink", "driver", "llvm"
-  std::string assemblerVersion;
-  std::string assemblerFlags;
-  std::string driverVersion;
-  std::string llvmVersion;
-  std::string targetArch;
-  std::string cpuFeatures;
-  std::string label; ///< not part of the key
-
-  template <typename Self, typename Fn> static void visit(Self &self, Fn fn) {
-    fn("codeDigest", self.codeDigest);
-    fn("codeKind", self.codeKind);
-    fn("assembler", self.assembler);
-    fn("assemblerVersion", self.assemblerVersion);
-    fn("assemblerFlags", self.assemblerFlags);
-    fn("driverVersion", self.driverVersion);
-    fn("llvmVersion", self.llvmVersion);
-    fn("targetArch", self.targetArch);
-    fn("cpuFeatures", self.cpuFeatures);
   }
   Key key() const;
 };

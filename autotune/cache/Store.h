@@ -110,7 +110,7 @@ public:
   Store &operator=(Store &&) noexcept;
   ~Store();
 
-  /// The payload of a plan or image key.
+  /// The payload of a plan key.
   std::optional<std::string> load(const Key &key);
   void store(const Key &key, std::string_view payload);
 
@@ -119,8 +119,8 @@ public:
   /// Adds trials to what is there; no concurrent writer's trials are lost.
   void appendTrials(const Key &key, std::span<const Trial> trials);
 
-  /// For an entry that is intact but of no use (an image the driver refuses):
-  /// removes it, and hides it in this store until it is stored again.
+  /// For an entry that is intact but of no use (a plan that this machine
+  /// refuses): removes it, and hides it in this store until it is stored again.
   void discard(const Key &key, const std::string &reason);
 
   /// Waits at most `waitMs` to be the only process that tunes the key. Nothing

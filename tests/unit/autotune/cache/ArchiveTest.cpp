@@ -23,11 +23,11 @@ std::string exportAll(Store &store) {
 }
 
 struct Filled {
-  Key plan = planKey("g").key(), image = imageKey("d").key(),
+  Key plan = planKey("g").key(), other = planKey("d").key(),
       tuning = tuningKey("r").key();
   void into(Store &store) {
     store.store(plan, "plan bytes");
-    store.store(image, std::string("\0\n\xff", 3));
+    store.store(other, std::string("\0\n\xff", 3));
     store.appendTrials(tuning, std::vector{trial("s1", 10), trial("s2", 12)});
   }
 };
@@ -47,7 +47,7 @@ TEST(Archive, CarriesEverythingAndMergesTrials) {
   EXPECT_TRUE(report->problems.empty());
   Store fresh = Store::open(optionsFor(to.root()));
   EXPECT_EQ(fresh.load(filled.plan), "plan bytes");
-  EXPECT_EQ(fresh.load(filled.image), std::string("\0\n\xff", 3));
+  EXPECT_EQ(fresh.load(filled.other), std::string("\0\n\xff", 3));
   EXPECT_EQ(fresh.loadTuning(filled.tuning).trials.size(), 3u);
   EXPECT_TRUE(fresh.verify().problems.empty());
   // Once more changes nothing.

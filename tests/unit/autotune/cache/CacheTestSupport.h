@@ -87,15 +87,6 @@ inline TuningKey tuningKey(const std::string &region) {
   return key;
 }
 
-inline ImageKey imageKey(const std::string &digest) {
-  ImageKey key;
-  key.codeDigest = digest;
-  key.codeKind = "ptx";
-  key.assembler = "ptxas";
-  key.targetArch = "sm_90a";
-  return key;
-}
-
 inline Trial trial(const std::string &schedule, double medianNs,
                    int64_t dateMs = 1000) {
   Trial made;

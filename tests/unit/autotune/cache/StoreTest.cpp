@@ -16,19 +16,19 @@ using namespace testing;
 TEST(Store, SecondProcessHits) {
   ScratchDir dir;
   Log log;
-  Key plan = planKey("g").key(), image = imageKey("d").key();
+  Key plan = planKey("g").key(), other = planKey("d").key();
   std::string payload("bytes \0 and more", 16);
   {
     Store store = Store::open(optionsFor(dir.root(), &log));
     EXPECT_FALSE(store.load(plan));
     store.store(plan, payload);
-    store.store(image, "");
+    store.store(other, "");
     EXPECT_EQ(store.load(plan), payload);
     EXPECT_EQ(store.stats().memoryHits, 1);
   }
   Store store = Store::open(optionsFor(dir.root(), &log));
   EXPECT_EQ(store.load(plan), payload);
-  EXPECT_EQ(store.load(image), "");
+  EXPECT_EQ(store.load(other), "");
   EXPECT_EQ(store.stats().diskHits, 2);
   EXPECT_EQ(store.stats().misses, 0);
   EXPECT_EQ(log.errors.size(), 0u) << log.text();
@@ -36,7 +36,7 @@ TEST(Store, SecondProcessHits) {
 
 TEST(Store, OtherArchitectureMissesAndBothCoexist) {
   ScratchDir dir;
-  ImageKey a = imageKey("d"), b = imageKey("d");
+  PlanKey a = planKey("d"), b = planKey("d");
   b.targetArch = "sm_80";
   Store::open(optionsFor(dir.root())).store(a.key(), "nine");
   EXPECT_FALSE(Store::open(optionsFor(dir.root())).load(b.key()));
@@ -148,19 +148,19 @@ TEST(Store, LayersServeBelowTheRoot) {
 TEST(Store, DiscardHidesEveryCopyUntilStoredAgain) {
   ScratchDir vendor, user;
   Log log;
-  Key image = imageKey("d").key();
-  Store::open(optionsFor(vendor.root())).store(image, "unloadable");
+  Key other = planKey("d").key();
+  Store::open(optionsFor(vendor.root())).store(other, "unloadable");
   CacheOptions options = optionsFor(user.root(), &log);
   options.readOnlyLayers = {vendor.root()};
   Store store = Store::open(options);
-  store.store(image, "unloadable");
-  store.discard(image, "the driver refuses it");
-  EXPECT_FALSE(store.load(image));
-  EXPECT_FALSE(fs::exists(entryFile(user.root(), image)));
+  store.store(other, "unloadable");
+  store.discard(other, "the driver refuses it");
+  EXPECT_FALSE(store.load(other));
+  EXPECT_FALSE(fs::exists(entryFile(user.root(), other)));
   EXPECT_EQ(log.count(ErrorCode::CacheRejected), 1u);
-  store.store(image, "good");
-  EXPECT_EQ(store.load(image), "good");
-  EXPECT_EQ(Store::open(options).load(image), "good");
+  store.store(other, "good");
+  EXPECT_EQ(store.load(other), "good");
+  EXPECT_EQ(Store::open(options).load(other), "good");
 }
 
 TEST(Store, ListShowRemove) {
