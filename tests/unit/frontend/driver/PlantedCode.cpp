@@ -136,8 +136,9 @@ void plant(driver::KernelCode &code, Plant what, int outputArg, int inputArg,
     a.bytes({0xba}).word(3);
     // mov r10d, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE; mov r8, -1
     a.bytes({0x41, 0xba}).word(0x4022).bytes({0x49, 0xc7, 0xc0}).word(-1);
-    // xor r9d, r9d; syscall; mov byte [rax], 1; jmp to the start
-    a.bytes({0x45, 0x31, 0xc9, 0x0f, 0x05, 0xc6, 0x00, 0x01, 0xeb, 0xd8});
+    // xor r9d, r9d; syscall; test rax, rax; jns to the start
+    a.bytes({0x45, 0x31, 0xc9, 0x0f, 0x05, 0x48, 0x85, 0xc0, 0x79, 0xd8});
+    a.bytes({0xc6, 0x00, 0x01}).ret(); // mov byte [rax], 1
     break;
   case Plant::Stack: // call $
     a.bytes({0xe8}).word(-5);

@@ -26,7 +26,7 @@ enum class Plant {
   WritesInput,  ///< spoils the first byte of the first input
   WrongIfLarge, ///< as Wrong, with more rows than the oracle sees (50)
   Unsteady,     ///< flips last bits of the output as the clock has it
-  Memory,       ///< asks for memory until there is none, and uses it
+  Memory,       ///< asks for memory until it gets none, and uses that
   Stack,        ///< recurses without end
 };
 inline constexpr Plant kAllPlants[] = {
