@@ -5,10 +5,12 @@
 #include "codegen/cpu/HostCode.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -75,6 +77,19 @@ makeMachine(const target::TargetDesc &target) {
   return machine;
 }
 
+/// Rounds to bf16 by integer arithmetic where the target has no instruction for
+/// it. LLVM would call its run-time library, which a flat image has not.
+static LogicalResult expandBf16(ModuleOp module,
+                                const target::TargetDesc &target) {
+  if (StringRef(target.features).contains("avx512bf16"))
+    return success();
+  RewritePatternSet patterns(module.getContext());
+  arith::populateExpandBFloat16Patterns(patterns);
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return applyPatternsGreedily(module, std::move(patterns), config);
+}
+
 static LogicalResult lowerToLlvmDialect(ModuleOp module) {
   PassManager pm(module.getContext());
   pm.addPass(createCSEPass());
@@ -127,7 +142,7 @@ Result<HostImage> compileHost(ModuleOp module, const target::TargetDesc &target,
   Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
   if (!machine)
     return machine.error();
-  if (failed(lowerToLlvmDialect(module)))
+  if (failed(expandBf16(module, target)) || failed(lowerToLlvmDialect(module)))
     return internal("the kernel did not lower to the LLVM dialect");
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule =
