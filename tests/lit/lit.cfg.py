@@ -1,5 +1,6 @@
 # Configuration of azulejo's lit tests; loaded from the build tree's site file.
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -39,6 +40,10 @@ else:
     lit_config.note("no tests with few threads: the command cannot be run as a "
                     "user without privileges, or has sanitizers")
 config.substitutions.append(("%unprivileged", " ".join(unprivileged)))
+
+# Gives a command a terminal; where it is missing its tests are unsupported.
+if shutil.which("script"):
+    config.available_features.add("tool-script")
 
 # A CUDA driver that is none, for tests of what the command does with one.
 mock_cuda = os.path.join(config.azulejo_binary, "lib", "libAzulejoMockCuda.so")
