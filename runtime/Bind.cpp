@@ -64,8 +64,10 @@ Status Executable::checkWorkspace(const void *workspace, size_t bytes,
                      "run.workspace",
                      "ask for the size with the same dimensions and pool");
   if (reinterpret_cast<uintptr_t>(workspace) % 64 != 0)
-    return makeError(ErrorCode::InvalidArgument, "workspace",
-                     "its address is not a multiple of 64", "run.workspace");
+    return makeError(
+        ErrorCode::InvalidArgument, "workspace",
+        "its address is not a multiple of 64", "run.workspace",
+        "allocate it with 64-byte alignment, for example with aligned_alloc");
   return {};
 }
 
@@ -117,23 +119,24 @@ Status Executable::checkTensor(const az_tensor &tensor, size_t index,
             (known ? std::string(dtypeName(static_cast<DType>(tensor.dtype)))
                    : std::to_string(tensor.dtype)) +
             ", the graph has " + std::string(dtypeName(buffer.dtype)),
-        "run.dtype");
+        "run.dtype", "bind a tensor of that type, or cast in the graph");
   }
   auto rank = static_cast<int32_t>(buffer.shape.size());
   if (tensor.rank != rank)
     return bindingError(index,
                         "its rank is " + std::to_string(tensor.rank) +
                             ", the graph has " + std::to_string(rank),
-                        "run.rank");
+                        "run.rank", "give one size per axis");
   if (rank > 0 && !tensor.shape)
-    return bindingError(index, "its shape is null", "run.shape");
+    return bindingError(index, "its shape is null", "run.shape",
+                        "give one size per axis");
   for (int32_t axis = 0; axis < rank; ++axis) {
     if (tensor.shape[axis] < 0)
       return bindingError(index,
                           "axis " + std::to_string(axis) +
                               " has the negative size " +
                               std::to_string(tensor.shape[axis]),
-                          "run.shape");
+                          "run.shape", "sizes are zero or more");
     if (!tensor.strides || tensor.shape[axis] <= 1)
       continue;
     int64_t stride = tensor.strides[axis];
@@ -142,7 +145,7 @@ Status Executable::checkTensor(const az_tensor &tensor, size_t index,
                           "axis " + std::to_string(axis) +
                               " has the negative stride " +
                               std::to_string(stride),
-                          "run.strides");
+                          "run.strides", "copy it to memory in rising order");
     if (axis == rank - 1 && stride != 1)
       return bindingError(
           index,
@@ -153,7 +156,8 @@ Status Executable::checkTensor(const az_tensor &tensor, size_t index,
   if (isEmpty(tensor) || !withData)
     return {};
   if (!spanOf(tensor, elementBytes, bytes))
-    return bindingError(index, "its extent does not fit 63 bits", "run.extent");
+    return bindingError(index, "its extent does not fit 63 bits", "run.extent",
+                        "check its strides, which count elements");
   auto address = reinterpret_cast<uintptr_t>(tensor.data);
   if (!tensor.data)
     return bindingError(
@@ -162,10 +166,10 @@ Status Executable::checkTensor(const az_tensor &tensor, size_t index,
   if (address % static_cast<uintptr_t>(elementBytes) != 0)
     return bindingError(index,
                         "its address is not a multiple of its element size",
-                        "run.pointer");
+                        "run.pointer", "copy it to aligned memory");
   if (address + static_cast<uintptr_t>(bytes) < address)
     return bindingError(index, "its extent wraps the address space",
-                        "run.extent");
+                        "run.extent", "check its pointer and its strides");
   return {};
 }
 

@@ -153,7 +153,8 @@ Result<int64_t> Executable::workspaceBytes(std::span<const int64_t> dims,
     return makeError(ErrorCode::InvalidArgument, "dimensions",
                      "expected " + std::to_string(thePlan.dims.size()) +
                          " values, got " + std::to_string(dims.size()),
-                     "run.dims");
+                     "run.dims",
+                     "give one value per dimension, in their order");
   Layout layout;
   if (Status status = layOut(dims, queue, layout); !status)
     return status.error();
@@ -184,11 +185,12 @@ Result<std::vector<int64_t>> Executable::dimValues(const az_dim_value *values,
         [&](const plan::DimInfo &dim) { return dim.name == name; });
     if (it == thePlan.dims.end())
       return makeError(ErrorCode::InvalidArgument, "dimension '" + name + "'",
-                       "the graph has no such dimension", "run.dims");
+                       "the graph has no such dimension", "run.dims",
+                       "use the names of the graph's dimensions");
     size_t index = static_cast<size_t>(it - thePlan.dims.begin());
     if (given[index])
       return makeError(ErrorCode::InvalidArgument, "dimension '" + name + "'",
-                       "it is given twice", "run.dims");
+                       "it is given twice", "run.dims", "keep one of the two");
     if (Status status = checkRange(index, values[v].value); !status)
       return status.error();
     given[index] = true;

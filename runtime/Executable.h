@@ -99,7 +99,7 @@ private:
   Status checkOverlap(const Tensors &tensors) const;
 
   Error bindingError(size_t index, std::string message, const char *rule,
-                     std::string hint = {}) const;
+                     std::string hint) const;
   Error kernelError(const plan::Launch &launch, const char *what) const;
   Status layOut(std::span<const int64_t> dims, const Queue &queue,
                 Layout &layout) const;

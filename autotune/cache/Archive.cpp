@@ -139,8 +139,10 @@ Result<ImportReport> Store::importArchive(std::string_view archive,
                      "an archive is what `azulejo cache export` wrote",
                      "export it again; it may have been cut off");
   if (!state->root)
-    return makeError(ErrorCode::CacheEnv, where, "there is no directory",
-                     "an import needs a writable cache directory");
+    return makeError(
+        ErrorCode::CacheEnv, where, "there is no directory",
+        "an import needs a writable cache directory",
+        "set AZULEJO_CACHE_DIR to a directory that can be written");
   ImportReport report;
   for (size_t i = 0; i < frames.size(); ++i) {
     std::string what = where + ", entry " + std::to_string(i + 1);
@@ -156,8 +158,10 @@ Result<ImportReport> Store::importArchive(std::string_view archive,
     if (written)
       ++report.imported;
     else
-      report.problems.push_back(makeError(ErrorCode::CacheEnv, what,
-                                          "the entry could not be written"));
+      report.problems.push_back(
+          makeError(ErrorCode::CacheEnv, what, "the entry could not be written",
+                    "an import needs room to write",
+                    "free space there, or set AZULEJO_CACHE_DIR"));
   }
   return report;
 }

@@ -56,7 +56,9 @@ void Store::State::visitEntries(
     });
     if (failure < 0)
       report(makeError(ErrorCode::CacheEnv, tree->path(),
-                       describeFailure(failure)));
+                       describeFailure(failure),
+                       "the cache directory has to be readable",
+                       "check its permissions, or set AZULEJO_CACHE_DIR"));
     for (auto &[file, fileInfo] : files) {
       std::string where = nameOf(*tree, file), bytes;
       int code = tree->read(file, kMaxEntryBytes, bytes);
@@ -157,7 +159,9 @@ Status Store::remove(std::string_view keyPrefix) {
   int code = state->root->remove(file);
   if (code < 0 && code != -ENOENT)
     return makeError(ErrorCode::CacheEnv, state->nameOf(*state->root, file),
-                     describeFailure(code));
+                     describeFailure(code),
+                     "the cache directory has to be readable",
+                     "check its permissions, or set AZULEJO_CACHE_DIR");
   constexpr std::string_view blobPrefix = "blob ";
   if (references[info.device + info.summary] == 1)
     state->root->remove(
@@ -198,12 +202,16 @@ VerifyReport Store::verify() {
 
 Result<int64_t> Store::trim() {
   if (!state->root)
-    return makeError(ErrorCode::CacheEnv, "cache", "there is no directory",
-                     "only a writable directory is trimmed");
+    return makeError(
+        ErrorCode::CacheEnv, "cache", "there is no directory",
+        "only a writable directory is trimmed",
+        "set AZULEJO_CACHE_DIR to a directory that can be written");
   TrimReport report = cache::trim(*state->root, state->usageRules());
   if (report.failure < 0)
     return makeError(ErrorCode::CacheEnv, state->root->path(),
-                     describeFailure(report.failure));
+                     describeFailure(report.failure),
+                     "the cache directory has to be readable",
+                     "check its permissions, or set AZULEJO_CACHE_DIR");
   std::lock_guard<std::mutex> guard(state->mutex);
   state->stats.evicted += report.evicted;
   return report.bytes;

@@ -38,7 +38,9 @@ static Error hungError(double seconds) {
   char text[64];
   std::snprintf(text, sizeof text, "a kernel did not end within %.3g s",
                 seconds);
-  return makeError(ErrorCode::Timeout, "device", text, "device.timeout");
+  return makeError(
+      ErrorCode::Timeout, "device", text, "device.timeout",
+      "the schedule is left out; pin another one if no tuner ran it");
 }
 
 Status DeviceQueue::drain(double seconds) {

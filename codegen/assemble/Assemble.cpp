@@ -70,8 +70,9 @@ Result<Assembler> findAssembler(const AssemblerRequest &request) {
 Result<Cubin> assemblePtx(std::string_view ptx, const Assembler &assembler,
                           const AssembleOptions &options) {
   if (options.arch.empty())
-    return makeError(ErrorCode::InvalidArgument, "assembler",
-                     "needs an architecture");
+    return makeError(
+        ErrorCode::InvalidArgument, "assembler", "needs an architecture",
+        "an assembler is told the architecture", "name one, as in sm_90a");
   switch (assembler.kind) {
   case AssemblerKind::Ptxas:
     return assembleByPtxas(ptx, assembler.path, options);
@@ -81,7 +82,9 @@ Result<Cubin> assemblePtx(std::string_view ptx, const Assembler &assembler,
     break;
   }
   return makeError(ErrorCode::InvalidArgument, "assembler",
-                   "the driver assembles when it loads a kernel");
+                   "the driver assembles when it loads a kernel",
+                   "the driver gives no cubin",
+                   "use nvJitLink or ptxas to get a cubin");
 }
 
 } // namespace azulejo::codegen

@@ -26,7 +26,9 @@ namespace {
 
 Error systemError(const std::string &where, const char *what) {
   return makeError(ErrorCode::Toolchain, where,
-                   std::string(what) + ": " + std::strerror(errno));
+                   std::string(what) + ": " + std::strerror(errno),
+                   "assembler.ptxas",
+                   "TMPDIR needs a writable directory with room for a kernel");
 }
 
 /// A private folder for one run; gone with everything in it at the end.
@@ -103,7 +105,9 @@ Result<pid_t> start(const std::vector<std::string> &command,
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions) != 0)
-    return makeError(ErrorCode::OutOfMemory, command[0], "cannot be started");
+    return makeError(ErrorCode::OutOfMemory, command[0], "cannot be started",
+                     "a process needs memory",
+                     "free memory, or compile with fewer threads");
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(),
                                    O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -136,9 +140,12 @@ Result<int> waitFor(pid_t child, int64_t timeoutMs, const std::string &where) {
       kill(child, SIGKILL);
       while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-      return makeError(ErrorCode::Timeout, where,
-                       "did not end within " + std::to_string(timeoutMs) +
-                           " ms and was killed");
+      return makeError(
+          ErrorCode::Timeout, where,
+          "did not end within " + std::to_string(timeoutMs) +
+              " ms and was killed",
+          "assembling has a time limit",
+          "free the processors; if it stays slow, pin another schedule");
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(20000));
@@ -166,7 +173,8 @@ Result<Ended> runToEnd(const std::vector<std::string> &command,
   if (WIFSIGNALED(*status))
     return makeError(ErrorCode::Toolchain, where,
                      "was ended by signal " + std::to_string(WTERMSIG(*status)),
-                     "assembler.ptxas");
+                     "assembler.ptxas",
+                     "free memory, or name another one with AZULEJO_PTXAS");
   return Ended{WEXITSTATUS(*status), std::move(*log)};
 }
 

@@ -184,7 +184,8 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
                         std::string *listing) {
   if (target.kind != target::Kind::Gpu)
     return makeError(ErrorCode::InvalidArgument, "device '" + target.name + "'",
-                     "is no GPU");
+                     "is no GPU", "PTX is for GPUs",
+                     "azulejo devices lists the names of GPUs");
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
   if (kernels.size() != 1)
     return internal("expected one kernel, found " +
@@ -201,14 +202,15 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
                      "needs " + std::to_string(code.sharedBytes) +
                          " bytes of shared memory; one block of " +
                          target.name + " has " +
-                         std::to_string(target.smemPerBlock));
+                         std::to_string(target.smemPerBlock),
+                     "ptx.shared", "pin a schedule with smaller tiles");
   Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
   if (!machine)
     return machine.error();
   if (failed(expandMathForPtx(module, target)))
     return makeError(ErrorCode::Unsupported, "kernel '" + code.entry + "'",
                      "it uses a function without a GPU instruction sequence",
-                     "ptx.math");
+                     "ptx.math", "write it with ops that docs/ops.md lists");
   if (failed(lowerKernelToNvvm(module, target)) ||
       failed(lowerToLlvmDialect(module)))
     return internal("the kernel did not lower to the LLVM dialect");

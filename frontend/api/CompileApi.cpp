@@ -51,12 +51,15 @@ Result<az_compile_options> optionsOf(const az_compile_options *given,
   options.size = sizeof(options);
   if (std::isnan(options.tune_seconds) || options.tune_seconds > 1e6)
     return makeError(ErrorCode::InvalidArgument, "option tune_seconds",
-                     "it must be at most 1000000", "api.option");
+                     "it must be at most 1000000", "api.option",
+                     "give seconds; 10 are enough for most graphs");
   if (options.cache_mode < AZ_CACHE_DEFAULT ||
       options.cache_mode > AZ_CACHE_OFF)
     return makeError(ErrorCode::InvalidArgument, "option cache_mode",
                      std::to_string(options.cache_mode) + " is not a mode",
-                     "api.option");
+                     "api.option",
+                     "use AZ_CACHE_DEFAULT, AZ_CACHE_READ_WRITE, "
+                     "AZ_CACHE_READ_ONLY or AZ_CACHE_OFF");
   return options;
 }
 

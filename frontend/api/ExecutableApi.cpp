@@ -136,7 +136,7 @@ az_status az_executable_load(const void *bytes, size_t size,
 static Error fileError(const std::string &path, const char *what) {
   return makeError(ErrorCode::InvalidArgument, "file '" + path + "'",
                    std::string(what) + ": " + std::strerror(errno),
-                   "file.access");
+                   "file.access", "check the path and its permissions");
 }
 
 az_status az_executable_load_file(const char *path,
@@ -262,7 +262,8 @@ az_status az_executable_binding_shape(const az_executable *executable,
       if (!buffer.shape[axis].evaluate(*values, shape[axis]))
         return makeError(ErrorCode::ResourceLimit,
                          "binding '" + buffer.name + "'",
-                         "its size does not fit 63 bits", "run.overflow");
+                         "its size does not fit 63 bits", "run.overflow",
+                         "use smaller dimensions");
     return {};
   });
 }
@@ -329,10 +330,10 @@ static Result<az_run_options> runOptionsOf(const az_run_options *given) {
   std::memcpy(&options, given, given->size);
   if (options.check_pointers < AZ_CHECK_DEFAULT ||
       options.check_pointers > AZ_CHECK_OFF)
-    return makeError(ErrorCode::InvalidArgument, "option check_pointers",
-                     std::to_string(options.check_pointers) +
-                         " is not a choice",
-                     "api.option");
+    return makeError(
+        ErrorCode::InvalidArgument, "option check_pointers",
+        std::to_string(options.check_pointers) + " is not a choice",
+        "api.option", "use AZ_CHECK_DEFAULT, AZ_CHECK_ON or AZ_CHECK_OFF");
   return options;
 }
 
@@ -400,7 +401,8 @@ az_status az_executable_explain(const az_executable *executable, int32_t format,
       if (!found)
         return makeError(ErrorCode::InvalidArgument,
                          std::string("dimension '") + name + "'",
-                         "the graph has no such dimension", "run.dims");
+                         "the graph has no such dimension", "run.dims",
+                         "use the names that az_graph_dim was given");
     }
     return give(explain(executable->plan, values, format == AZ_FORMAT_JSON,
                         executable->analysis,

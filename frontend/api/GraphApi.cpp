@@ -18,7 +18,8 @@ static Result<opset::Shape> shapeOf(const char *const *dims, size_t count,
                                     const std::string &where) {
   if (count > kMaxCount || (count > 0 && !dims))
     return makeError(ErrorCode::InvalidArgument, where,
-                     "the list of sizes is null or endless", "api.argument");
+                     "the list of sizes is null or endless", "api.argument",
+                     "give an array of sizes and its length");
   opset::Shape shape;
   for (size_t i = 0; i < count; ++i) {
     std::optional<Dim> dim = dims[i] ? Dim::parse(dims[i]) : std::nullopt;
@@ -38,14 +39,16 @@ static Result<DType> dtypeOf(int64_t dtype, const std::string &where) {
     return static_cast<DType>(dtype);
   return makeError(ErrorCode::InvalidArgument, where,
                    std::to_string(dtype) + " is not an element type",
-                   "graph.dtype");
+                   "graph.dtype",
+                   "use a constant of azulejo/c/graph.h, as in AZ_F32");
 }
 
 static Result<Attr> attrOf(const az_attr &attr, const std::string &where) {
   std::string name = std::string("attribute '") + attr.name + "'";
   auto fail = [&](const char *message) {
-    return makeError(ErrorCode::InvalidArgument, where, name + message,
-                     "api.argument");
+    return makeError(
+        ErrorCode::InvalidArgument, where, name + message, "api.argument",
+        "the kind of an attribute says which of its fields is read");
   };
   switch (attr.kind) {
   case AZ_ATTR_INT:
@@ -86,7 +89,8 @@ static Result<opset::AttrMap> attrsOf(const az_attr *attrs, size_t count,
   if (!attrs || count > kMaxCount)
     return makeError(ErrorCode::InvalidArgument, where,
                      "the list of attributes is null or endless",
-                     "api.argument");
+                     "api.argument",
+                     "give an array of attributes and its length");
   size_t step = attrs[0].size;
   if (step < sizeof(az_attr))
     return makeError(ErrorCode::InvalidArgument, where,
@@ -97,7 +101,8 @@ static Result<opset::AttrMap> attrsOf(const az_attr *attrs, size_t count,
         reinterpret_cast<const char *>(attrs) + i * step);
     if (!attr.name)
       return makeError(ErrorCode::InvalidArgument, where,
-                       "an attribute's name is null", "api.argument");
+                       "an attribute's name is null", "api.argument",
+                       "name it as docs/ops.md does");
     Result<Attr> value = attrOf(attr, where);
     if (!value)
       return value.error();
@@ -105,7 +110,7 @@ static Result<opset::AttrMap> attrsOf(const az_attr *attrs, size_t count,
       return makeError(ErrorCode::InvalidArgument, where,
                        std::string("attribute '") + attr.name +
                            "' is given twice",
-                       "api.argument");
+                       "api.argument", "keep one of the two");
   }
   return map;
 }

@@ -65,7 +65,8 @@ namespace azulejo::api {
 /// A malformed call; `where` is the function.
 inline Error invalidCall(const char *where, std::string message) {
   return makeError(ErrorCode::InvalidArgument, where, std::move(message),
-                   "api.argument");
+                   "api.argument",
+                   "the header that declares the function says what it takes");
 }
 
 /// Hands `error` to the caller, if it wants it.
@@ -78,7 +79,8 @@ az_status guarded(const char *where, az_error **error, Fn &&body) {
     return status ? AZ_OK : report(status.error(), error);
   } catch (const std::bad_alloc &) {
     return report(makeError(ErrorCode::OutOfMemory, where,
-                            "the host's memory is exhausted", "api.memory"),
+                            "the host's memory is exhausted", "api.memory",
+                            "free memory and try again"),
                   error);
   } catch (const std::exception &exception) {
     return report(makeError(ErrorCode::Internal, where, exception.what(),

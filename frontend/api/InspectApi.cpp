@@ -77,7 +77,8 @@ az_status az_analyse(const az_graph *graph, const az_device *device,
 
 static Error badTensor(const std::string &where, std::string message) {
   return makeError(ErrorCode::InvalidArgument, where, std::move(message),
-                   "api.tensor");
+                   "api.tensor",
+                   "give dense or strided host memory, as for a run");
 }
 
 /// The caller's tensor, copied. The copy keeps the strides.

@@ -44,11 +44,12 @@ static Status checkRange(const az_buffer *buffer, size_t offset,
   if (!buffer || (bytes > 0 && !host))
     return invalidCall(where, "an argument is null");
   if (offset > buffer->bytes || bytes > buffer->bytes - offset)
-    return makeError(ErrorCode::InvalidArgument, where,
-                     std::to_string(bytes) + " bytes from " +
-                         std::to_string(offset) + " on exceed the buffer's " +
-                         std::to_string(buffer->bytes),
-                     "buffer.range");
+    return makeError(
+        ErrorCode::InvalidArgument, where,
+        std::to_string(bytes) + " bytes from " + std::to_string(offset) +
+            " on exceed the buffer's " + std::to_string(buffer->bytes),
+        "buffer.range",
+        "keep offset + bytes within the size that it was created with");
   return {};
 }
 

@@ -124,8 +124,10 @@ static Result<CachedPlan> unpacked(const std::string &payload) {
   for (size_t i = 0; i < 8 && i < payload.size(); ++i)
     size |= uint64_t{static_cast<unsigned char>(payload[i])} << (8 * i);
   if (payload.size() < 8 || size > payload.size() - 8)
-    return makeError(ErrorCode::CacheRejected, "plan cache",
-                     "the entry is too short", "cache.entry");
+    return makeError(
+        ErrorCode::CacheRejected, "plan cache", "the entry is too short",
+        "cache.entry",
+        "it is compiled again; azulejo cache verify finds such entries");
   CachedPlan found;
   found.bytes = payload.substr(8, size);
   found.candidates = payload.substr(8 + size);

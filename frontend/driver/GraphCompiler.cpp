@@ -56,7 +56,9 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
     return session.error(ErrorCode::Internal, "graph", "a graph pass failed");
   if (failed(fusion::formRegions(fused.function, familyOracle(), {allowFusion},
                                  fused.notes)))
-    return session.error(ErrorCode::Unsupported, "graph", "");
+    return session.error(ErrorCode::Unsupported, "graph", "", "fusion.families",
+                         "no family takes the op that is named; docs/ops.md "
+                         "lists what they take");
   return fused;
 }
 

@@ -127,7 +127,8 @@ static Status compileForGpu(Session &session, ModuleOp module,
   std::string where = "kernel " + code.family;
   if (failed(gpu::lowerTileToKernel(module)))
     return session.error(ErrorCode::Unsupported, where,
-                         "the tile program does not lower to a GPU");
+                         "the tile program does not lower to a GPU",
+                         "kernel.lower", "pin another schedule (--pin)");
   if (failed(verify(module)))
     return session.error(ErrorCode::Internal, where,
                          "the GPU kernel does not verify");
@@ -138,9 +139,8 @@ static Status compileForGpu(Session &session, ModuleOp module,
   Result<codegen::PtxCode> ptx =
       codegen::emitPtx(module, target, listing ? &llvmText : nullptr);
   if (!ptx) {
-    Error error = session.error(ptx.error().code, where, ptx.error().message);
-    error.rule = ptx.error().rule;
-    return error;
+    return session.error(ptx.error().code, where, ptx.error().message,
+                         ptx.error().rule, ptx.error().hint);
   }
   if (listing) {
     listing->llvm += llvmText;
@@ -181,10 +181,11 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
     return cubin.error();
   if (std::string flaw = cubin->report.flaw();
       !flaw.empty() && flaws == Flaws::Refuse)
-    return makeError(ErrorCode::ResourceLimit, "kernel " + code.family,
-                     flaw + ", on " + target.name + " under " +
-                         code.schedule.str(),
-                     kFlawRule);
+    return makeError(
+        ErrorCode::ResourceLimit, "kernel " + code.family,
+        flaw + ", on " + target.name + " under " + code.schedule.str(),
+        kFlawRule,
+        "pin a schedule with smaller tiles, or let the tuner choose");
   code.imageKind = "cubin";
   code.image = std::move(cubin->bytes);
   code.assembly = std::move(cubin->report);
@@ -209,7 +210,8 @@ static Status compileForHost(Session &session, ModuleOp module,
   Result<codegen::HostImage> image =
       codegen::compileHost(module, target, listing ? &hostText : nullptr);
   if (!image)
-    return session.error(image.error().code, where, image.error().message);
+    return session.error(image.error().code, where, image.error().message,
+                         image.error().rule, image.error().hint);
   if (listing) {
     listing->llvm += hostText.llvm;
     listing->assembly += hostText.assembly;
@@ -329,7 +331,8 @@ Result<KernelCode> compileKernel(std::string_view text,
   std::string where = "kernel " + schedule.family;
   if (!family)
     return session.error(ErrorCode::InvalidArgument, where,
-                         "no family has this name");
+                         "no family has this name", "schedule.text",
+                         "docs/architecture.md names the families");
   bool gpu = target.kind == target::Kind::Gpu;
   if (listing)
     listing->region = printed(region);

@@ -18,7 +18,8 @@ using reference::HostTensor;
 
 Error wrongCandidate(std::string message, const char *rule) {
   return makeError(ErrorCode::CandidateWrong, "candidate", std::move(message),
-                   rule);
+                   rule,
+                   "the schedule is left out; if it was pinned, pin another");
 }
 
 std::vector<int64_t> planOrder(const plan::Plan &plan, const Sizes &sizes) {
@@ -184,7 +185,8 @@ Result<std::unique_ptr<runtime::Executable>>
 prepareUnfused(const References &references, const runtime::Backend &backend) {
   if (references.unfusedPlan.empty())
     return makeError(ErrorCode::Unsupported, "the unfused plan",
-                     references.noPlan);
+                     references.noPlan, "a graph has an unfused plan",
+                     "the candidates are held against the reference alone");
   Result<plan::Plan> plan =
       plan::parse(references.unfusedPlan, "the unfused plan");
   if (!plan)

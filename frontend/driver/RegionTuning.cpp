@@ -306,18 +306,21 @@ static Error nothingGood(const std::vector<Candidate> &candidates) {
       reasons += (reasons.empty() ? ": " : "; ") + candidate.status + ": " +
                  candidate.reason;
   return makeError(ErrorCode::TuneFailed, "tuning",
-                   "no candidate could be measured" + reasons, "tune.none");
+                   "no candidate could be measured" + reasons, "tune.none",
+                   "the default schedule is used; tune with more seconds");
 }
 
 /// Starts the runner that verifies and times.
 Status RegionTuning::start() {
   bool gpu = target.kind == target::Kind::Gpu;
   if (workerPath.empty() && gpu && !options.makeRunner)
-    return makeError(ErrorCode::Toolchain, "tuning",
-                     "there is no worker program " + request.workerPath +
-                         ", and a bad candidate would end the program's use of "
-                         "the device",
-                     "worker.missing");
+    return makeError(
+        ErrorCode::Toolchain, "tuning",
+        "there is no worker program " + request.workerPath +
+            ", and a bad candidate would end the program's use of "
+            "the device",
+        "worker.missing",
+        "install azulejo-worker next to the library, or set AZULEJO_WORKER");
   if (workerPath.empty() && !options.makeRunner)
     request.log(1, "tuning in this process: there is no worker program " +
                        request.workerPath +
@@ -370,7 +373,9 @@ Result<Candidate> RegionTuning::check(const schedule::Schedule &schedule) {
   runner.reset();
   if (candidate.status.empty())
     return makeError(ErrorCode::Interrupted, "tuning",
-                     "stopped before the schedule was verified");
+                     "stopped before the schedule was verified",
+                     "tuning needs time to measure",
+                     "the default schedule is used; tune again");
   return candidate;
 }
 
@@ -399,7 +404,9 @@ Result<schedule::Schedule> RegionTuning::run() {
   shareResults();
   if (finalists.empty() && clock.isInterrupted())
     return makeError(ErrorCode::Interrupted, "tuning",
-                     "stopped before anything was measured");
+                     "stopped before anything was measured",
+                     "tuning needs time to measure",
+                     "the default schedule is used; tune again");
   if (finalists.empty())
     return nothingGood(candidates);
   size_t winner = winnerOf(finalists);

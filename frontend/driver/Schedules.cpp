@@ -21,7 +21,8 @@ static Result<Pins> parsePins(std::string_view text, target::Kind kind) {
       return pin.error();
     if (!pins.emplace(pin->family, *pin).second)
       return makeError(ErrorCode::InvalidArgument, "option pin",
-                       "it names " + pin->family + " twice", "compile.pin");
+                       "it names " + pin->family + " twice", "compile.pin",
+                       "give one schedule per family, separated by semicolons");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return pins;

@@ -30,11 +30,13 @@ Session::Session()
   theContext.loadAllAvailableDialects();
 }
 
-Error Session::error(ErrorCode code, std::string where, std::string message) {
+Error Session::error(ErrorCode code, std::string where, std::string message,
+                     std::string rule, std::string hint) {
   if (!diagnostics.empty())
     message += (message.empty() ? "" : ": ") + diagnostics;
   diagnostics.clear();
-  return makeError(code, std::move(where), std::move(message));
+  return makeError(code, std::move(where), std::move(message), std::move(rule),
+                   std::move(hint));
 }
 
 } // namespace azulejo::driver

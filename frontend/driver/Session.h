@@ -20,7 +20,9 @@ public:
   mlir::MLIRContext &context() { return theContext; }
 
   /// An Error of `code` about `where`, with what MLIR reported meanwhile.
-  Error error(ErrorCode code, std::string where, std::string message);
+  /// Only an Internal one may do without a rule and a hint.
+  Error error(ErrorCode code, std::string where, std::string message,
+              std::string rule = {}, std::string hint = {});
 
 private:
   mlir::MLIRContext theContext;

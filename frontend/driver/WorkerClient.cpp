@@ -170,13 +170,14 @@ Result<Message> WorkerClient::exchange(Message request, double limitSeconds) {
   }
   std::string how = stop();
   if (stopped)
-    return makeError(ErrorCode::Interrupted, "tuning", "stopped");
+    return makeError(ErrorCode::Interrupted, "tuning", "stopped",
+                     "tuning needs time to measure", "tune again");
   char limit[32];
   std::snprintf(limit, sizeof limit, "%.3g s", limitSeconds);
   if (late)
     return makeError(ErrorCode::Timeout, "worker",
-                     std::string("no answer within ") + limit,
-                     "worker.timeout");
+                     std::string("no answer within ") + limit, "worker.timeout",
+                     "a worker that hangs is ended, and its schedule left out");
   return makeError(ErrorCode::Internal, "worker", how, "worker.crashed");
 }
 

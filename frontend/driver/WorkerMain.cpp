@@ -44,7 +44,9 @@ private:
 
 static Error malformed(const std::string &what) {
   return makeError(ErrorCode::InvalidArgument, "worker",
-                   "malformed request: " + what);
+                   "malformed request: " + what,
+                   "worker and tuner are of one build",
+                   "the worker is started by the tuner, not by hand");
 }
 
 /// CPU seconds of this process beyond what it used so far; the kernel ends the
@@ -66,10 +68,11 @@ static void limitCpu(double seconds, int threads) {
 Message WorkerServer::hello(const json::Object &request) {
   auto build = request.getString("build");
   if (!build || *build != api::buildId())
-    return {toJson(makeError(ErrorCode::Toolchain, "worker",
-                             std::string("it is of another build, ") +
-                                 api::buildId(),
-                             "worker.build")),
+    return {toJson(makeError(
+                ErrorCode::Toolchain, "worker",
+                std::string("it is of another build, ") + api::buildId(),
+                "worker.build",
+                "install the worker and the libraries of one build")),
             {}};
   const json::Object *described = request.getObject("target");
   auto count = request.getInteger("threads");

@@ -338,7 +338,9 @@ json::Object toJson(const target::TargetDesc &target) {
 Result<target::TargetDesc> targetFrom(const json::Object &from) {
   auto malformed = [] {
     return makeError(ErrorCode::InvalidArgument, "worker",
-                     "malformed request: target");
+                     "malformed request: target",
+                     "worker and tuner are of one build",
+                     "install the worker and the libraries of one build");
   };
   auto name = from.getString("name");
   auto bus = from.getNumber("busGBs");

@@ -37,7 +37,8 @@ Result<Dim> Graph::dim(const std::string &name, int64_t min, int64_t max) {
       if (symbol.min == min && symbol.max == max)
         return Dim::symbol(name);
       return makeError(ErrorCode::InvalidGraph, where,
-                       "already declared with another range", "dim.C3");
+                       "already declared with another range", "dim.C3",
+                       "declare it once, or give the second one another name");
     }
   symbols.push_back({name, min, max});
   return Dim::symbol(name);
@@ -48,7 +49,7 @@ Status Graph::checkSymbols(const Shape &shape, const std::string &where) const {
     return makeError(ErrorCode::InvalidGraph, where,
                      "rank " + std::to_string(shape.size()) + " exceeds " +
                          std::to_string(kMaxRank),
-                     "graph.rank");
+                     "graph.rank", "merge axes with reshape");
   if (Status status = opset::checkDimBounds(shape, where); !status)
     return status;
   __int128 total = 1;
@@ -71,10 +72,10 @@ Status Graph::checkSymbols(const Shape &shape, const std::string &where) const {
     }
   }
   if (total > kMaxExtent)
-    return makeError(ErrorCode::InvalidGraph, where,
-                     "the tensor " + opset::shapeStr(shape) +
-                         " has more than 2^47 elements",
-                     "graph.size");
+    return makeError(
+        ErrorCode::InvalidGraph, where,
+        "the tensor " + opset::shapeStr(shape) + " has more than 2^47 elements",
+        "graph.size", "use smaller dimensions; sizes must not be negative");
   return {};
 }
 
@@ -160,7 +161,8 @@ Result<std::vector<ValueId>> Graph::append(const std::string &kind,
 Status Graph::output(const std::string &name, ValueId value) {
   if (value < 0 || value >= static_cast<ValueId>(valueTable.size()))
     return makeError(ErrorCode::InvalidGraph, "output '" + name + "'",
-                     "the value is not of this graph", "graph.values");
+                     "the value is not of this graph", "graph.values",
+                     "give a value that this graph returned");
   Result<std::string> where = claimName(name, "output");
   if (!where)
     return where.error();

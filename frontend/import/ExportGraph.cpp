@@ -14,7 +14,8 @@ namespace {
 
 Error invalid(std::string where, std::string message, std::string rule) {
   return makeError(ErrorCode::InvalidGraph, std::move(where),
-                   std::move(message), std::move(rule));
+                   std::move(message), std::move(rule),
+                   "write it as azulejo compile --emit graph prints a graph");
 }
 
 /// An input that is still to be made: its name, and how many ops precede it.

@@ -42,6 +42,16 @@ static std::string ruleOf(StringRef message) {
   }
 }
 
+/// The error that a diagnostic tells of. The dialect's own diagnostics end in
+/// a hint (graphir::diagnosticText); those of MLIR's parser have none.
+static Error errorOf(std::string place, StringRef diagnostic) {
+  auto [message, hint] = diagnostic.split("; hint: ");
+  if (hint.empty())
+    hint = "the text is MLIR of the graph dialect; docs/ops.md lists its ops";
+  return makeError(ErrorCode::InvalidGraph, std::move(place), message.str(),
+                   ruleOf(message), hint.str());
+}
+
 Result<graph::Graph> importer::parseGraphText(StringRef text) {
   if (Status status = checkTextBounds(text); !status)
     return status.error();
@@ -50,10 +60,7 @@ Result<graph::Graph> importer::parseGraphText(StringRef text) {
   std::optional<Error> first;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     if (!first && diagnostic.getSeverity() == DiagnosticSeverity::Error) {
-      std::string message = diagnostic.str();
-      first =
-          makeError(ErrorCode::InvalidGraph, placeOf(diagnostic.getLocation()),
-                    message, ruleOf(message));
+      first = errorOf(placeOf(diagnostic.getLocation()), diagnostic.str());
     }
     return success();
   });
@@ -65,12 +72,15 @@ Result<graph::Graph> importer::parseGraphText(StringRef text) {
     return *first;
   if (!module)
     return makeError(ErrorCode::InvalidGraph, "graph text", "is no module",
-                     "text.module");
+                     "text.module",
+                     "give one func.func in a module, as azulejo compile "
+                     "--emit graph prints it");
   auto functions = module->getOps<func::FuncOp>();
   if (!llvm::hasSingleElement(module->getBody()->getOperations()) ||
       functions.empty())
     return makeError(ErrorCode::InvalidGraph, "graph text",
-                     "must hold exactly one function", "text.module");
+                     "must hold exactly one function", "text.module",
+                     "put everything into one func.func");
   Result<graph::Graph> graph = exportGraph(*functions.begin());
   if (!graph) {
     Error error = graph.error();

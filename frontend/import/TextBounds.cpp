@@ -146,7 +146,9 @@ private:
 
   Status fail(const std::string &what, const char *rule) const {
     return makeError(ErrorCode::InvalidGraph, "line " + std::to_string(line),
-                     what, rule);
+                     what, rule,
+                     "no graph needs that; look for what is never closed, or "
+                     "grows without end");
   }
 
   StringRef rest;

@@ -60,7 +60,8 @@ public:
     if (value.graphState() != state)
       return state->fail(
           makeError(ErrorCode::InvalidGraph, "output '" + name + "'",
-                    "the value is not of this graph", "graph.values"));
+                    "the value is not of this graph", "graph.values",
+                    "give a value that this graph returned"));
     note(detail::call(az_graph_output, handle(), name.c_str(),
                       value.graphValue()));
   }

@@ -30,7 +30,8 @@ inline Error takeError(az_status status, az_error *raw) {
   ErrorHandle error(raw);
   auto code = static_cast<ErrorCode>(status);
   if (!error)
-    return makeError(code, {}, "no details (out of memory)");
+    return makeError(code, {}, "no details (out of memory)", "api.memory",
+                     "free memory and try again");
   return makeError(code, az_error_where(raw), az_error_message(raw),
                    az_error_rule(raw), az_error_hint(raw));
 }

@@ -91,11 +91,12 @@ public:
       count *= static_cast<size_t>(size);
     }
     if (!good || count != values.size())
-      data->failure =
-          makeError(ErrorCode::InvalidArgument, "Tensor::of",
-                    "the shape has " + std::to_string(count) +
-                        " elements, got " + std::to_string(values.size()),
-                    "tensor.count");
+      data->failure = makeError(
+          ErrorCode::InvalidArgument, "Tensor::of",
+          "the shape has " + std::to_string(count) + " elements, got " +
+              std::to_string(values.size()),
+          "tensor.count",
+          "give as many values as the product of the sizes, none negative");
     data->shape = std::move(shape);
     data->bytes.resize(values.size_bytes());
     if (!values.empty())
@@ -116,8 +117,10 @@ public:
     if (host && host->failure)
       return *host->failure;
     if (!graph && !host)
-      return makeError(ErrorCode::InvalidArgument, "tensor",
-                       "it is default-constructed", "tensor.empty");
+      return makeError(
+          ErrorCode::InvalidArgument, "tensor", "it is default-constructed",
+          "tensor.empty",
+          "make one with Tensor::of, or take one from an op or a graph");
     return {};
   }
   /// Both are meaningful only while status() is good.

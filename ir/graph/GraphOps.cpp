@@ -39,7 +39,8 @@ static FailureOr<opset::AttrMap> checkedAttrs(Operation *op,
       return report(
           op, makeError(ErrorCode::InvalidGraph, whereOf(op),
                         "unknown attribute '" + extra.getName().str() + "'",
-                        spec.name + ".attrs"));
+                        spec.name + ".attrs",
+                        "docs/ops.md lists the attributes of each op"));
   opset::AttrMap attrs;
   for (const opset::AttrSpec &attr : spec.attrs) {
     Attribute value = op->getAttr(attr.name);
@@ -50,7 +51,8 @@ static FailureOr<opset::AttrMap> checkedAttrs(Operation *op,
                     makeError(ErrorCode::InvalidGraph, whereOf(op),
                               "attribute '" + attr.name + "' must be a " +
                                   std::string(opset::attrKindName(attr.kind)),
-                              spec.name + ".attrs"));
+                              spec.name + ".attrs",
+                              "docs/ops.md lists the attributes of each op"));
     attrs[attr.name] = std::move(*converted);
   }
   return attrs;
@@ -94,22 +96,27 @@ LogicalResult graphir::verifyByOpset(Operation *op) {
   if (!inferred)
     return report(op, inferred.error());
   if (inferred->size() != op->getNumResults())
-    return report(op, makeError(ErrorCode::InvalidGraph, whereOf(op),
-                                "gives " + std::to_string(inferred->size()) +
-                                    " results, not " +
-                                    std::to_string(op->getNumResults()),
-                                spec->name + ".results"));
+    return report(op,
+                  makeError(ErrorCode::InvalidGraph, whereOf(op),
+                            "gives " + std::to_string(inferred->size()) +
+                                " results, not " +
+                                std::to_string(op->getNumResults()),
+                            spec->name + ".results",
+                            "declare as many results as docs/ops.md names"));
   for (auto [i, expected] : llvm::enumerate(*inferred)) {
     FailureOr<opset::TensorType> declared =
         checkedType(op, op->getResult(i).getType(), "result " + Twine(i));
     if (failed(declared))
       return failure();
     if (*declared != expected)
-      return report(op,
-                    makeError(ErrorCode::InvalidGraph, whereOf(op),
-                              "result " + std::to_string(i) + " is " +
-                                  expected.str() + ", not " + declared->str(),
-                              spec->name + ".results"));
+      return report(
+          op,
+          makeError(
+              ErrorCode::InvalidGraph, whereOf(op),
+              "result " + std::to_string(i) + " is " + expected.str() +
+                  ", not " + declared->str(),
+              spec->name + ".results",
+              "result types follow from the operands; write the inferred one"));
   }
   return success();
 }

@@ -80,7 +80,7 @@ Status graphir::checkExtents(const opset::TensorType &type,
     return makeError(ErrorCode::InvalidGraph, where,
                      "rank " + std::to_string(type.rank()) + " exceeds " +
                          std::to_string(kMaxRank),
-                     "graph.rank");
+                     "graph.rank", "merge axes with reshape");
   int64_t total = 1;
   for (const opset::Dim &dim : type.shape) {
     std::optional<int64_t> size = dim.constant();
@@ -90,7 +90,7 @@ Status graphir::checkExtents(const opset::TensorType &type,
       return makeError(ErrorCode::InvalidGraph, where,
                        type.str() + " has more than 2^47 elements, or a "
                                     "negative size",
-                       "graph.size");
+                       "graph.size", "use smaller dimensions");
     total *= *size;
   }
   return {};
@@ -98,8 +98,10 @@ Status graphir::checkExtents(const opset::TensorType &type,
 
 Result<opset::TensorType> graphir::checkedOpset(Type type) {
   auto invalid = [](std::string message, std::string rule) {
-    return makeError(ErrorCode::InvalidGraph, "tensor type", std::move(message),
-                     std::move(rule));
+    return makeError(
+        ErrorCode::InvalidGraph, "tensor type", std::move(message),
+        std::move(rule),
+        "write tensor<2x?xf32, #graph.dims<...>> with a type of docs/ops.md");
   };
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)

@@ -41,8 +41,10 @@ static InferResult inferMatmul(const InferContext &cx) {
       broadcastShapes(Shape(a.shape.begin(), a.shape.end() - 2),
                       Shape(b.shape.begin(), b.shape.end() - 2));
   if (!batch)
-    return cx.fail("C4", "the batch axes of " + cx.operandStr(0) + " and " +
-                             cx.operandStr(1) + " do not broadcast");
+    return cx.fail("C4",
+                   "the batch axes of " + cx.operandStr(0) + " and " +
+                       cx.operandStr(1) + " do not broadcast",
+                   "batch axes are equal, or 1, or missing on the left");
   batch->push_back(m);
   batch->push_back(n);
   return std::vector<TensorType>{{promote(a.dtype, b.dtype), *batch}};
@@ -91,14 +93,20 @@ static InferResult inferAttention(const InferContext &cx) {
   bool bshd = cx.attr<std::string>("layout") == "bshd";
   size_t head = bshd ? 2 : 1, seq = bshd ? 1 : 2;
   if (k.shape[0] != q.shape[0] || v.shape[0] != q.shape[0])
-    return cx.fail("C3", "batch sizes differ: " + cx.operandStr(0) + ", " +
-                             cx.operandStr(1) + ", " + cx.operandStr(2));
+    return cx.fail("C3",
+                   "batch sizes differ: " + cx.operandStr(0) + ", " +
+                       cx.operandStr(1) + ", " + cx.operandStr(2),
+                   "axis 0 is the batch of all three");
   if (k.shape[3] != q.shape[3])
-    return cx.fail("C4", "head sizes differ: " + cx.operandStr(0) + " and " +
-                             cx.operandStr(1));
+    return cx.fail("C4",
+                   "head sizes differ: " + cx.operandStr(0) + " and " +
+                       cx.operandStr(1),
+                   "the last axis of q and k is the same; v may have its own");
   if (k.shape[seq] != v.shape[seq] || k.shape[head] != v.shape[head])
-    return cx.fail("C5", "k and v differ in length or heads: " +
-                             cx.operandStr(1) + " and " + cx.operandStr(2));
+    return cx.fail("C5",
+                   "k and v differ in length or heads: " + cx.operandStr(1) +
+                       " and " + cx.operandStr(2),
+                   "k and v differ in nothing but the last axis");
   std::optional<int64_t> hq = q.shape[head].constant(),
                          hk = k.shape[head].constant();
   bool multiple = hq && hk ? (*hk > 0 ? *hq % *hk == 0 : *hq == 0 && *hk == 0)
@@ -110,29 +118,38 @@ static InferResult inferAttention(const InferContext &cx) {
                        k.shape[head].str() + " KV heads",
                    "query head h reads KV head floor(h / ratio)");
   if (!q.shape[3].constant() || !v.shape[3].constant())
-    return cx.fail("C7", "the head size must be constant, got " +
-                             q.shape[3].str() + " and " + v.shape[3].str());
+    return cx.fail("C7",
+                   "the head size must be constant, got " + q.shape[3].str() +
+                       " and " + v.shape[3].str(),
+                   "give the last axis a number; only lengths may be symbols");
   if (cx.attr<int64_t>("window") < 0)
-    return cx.fail("C8", "window must be 0 (none) or a number of tokens");
+    return cx.fail("C8", "window must be 0 (none) or a number of tokens",
+                   "leave it out for no window");
   if (cx.attr<int64_t>("window") > 0 &&
       cx.attr<std::string>("causal") == "none")
     return cx.fail("C8", "a window needs a causal alignment",
                    "set causal to bottom_right or top_left");
   double scale = cx.attr<double>("scale"), softcap = cx.attr<double>("softcap");
   if (!std::isfinite(scale) || !std::isfinite(softcap) || softcap < 0)
-    return cx.fail("C9", "scale must be finite, softcap finite and >= 0");
+    return cx.fail("C9", "scale must be finite, softcap finite and >= 0",
+                   "leave out scale for 1/sqrt(D), softcap for none");
 
   std::vector<std::string> roles = attentionRoles(cx.attrs);
   if (roles.size() + 3 != cx.operands.size())
-    return cx.fail("C10", "roles names " + std::to_string(roles.size()) +
-                              " optional operands, got " +
-                              std::to_string(cx.operands.size() - 3));
+    return cx.fail("C10",
+                   "roles names " + std::to_string(roles.size()) +
+                       " optional operands, got " +
+                       std::to_string(cx.operands.size() - 3),
+                   "name each operand after q, k and v once: bias, mask, "
+                   "lengths or slopes");
   Shape scores{q.shape[0], q.shape[head], q.shape[seq], k.shape[seq]};
   for (size_t i = 0; i < roles.size(); ++i) {
     const TensorType &extra = cx.operands[3 + i];
     for (size_t j = 0; j < i; ++j)
       if (roles[j] == roles[i])
-        return cx.fail("C10", "role '" + roles[i] + "' is given twice");
+        return cx.fail(
+            "C10", "role '" + roles[i] + "' is given twice",
+            "add two biases, or combine two masks, before the attention");
     if (roles[i] == "bias" || roles[i] == "mask") {
       bool good = roles[i] == "mask" ? extra.dtype == DType::I1
                                      : isKernelFloat(extra.dtype);
@@ -145,14 +162,18 @@ static InferResult inferAttention(const InferContext &cx) {
     } else if (roles[i] == "lengths") {
       if ((extra.dtype != DType::I32 && extra.dtype != DType::I64) ||
           extra.shape != Shape{q.shape[0]})
-        return cx.fail("C12", "lengths " + cx.operandStr(3 + i) +
-                                  " must be i32 or i64 of shape [" +
-                                  q.shape[0].str() + "]");
+        return cx.fail(
+            "C12",
+            "lengths " + cx.operandStr(3 + i) +
+                " must be i32 or i64 of shape [" + q.shape[0].str() + "]",
+            "give the number of valid keys of each sequence of the batch");
     } else if (roles[i] == "slopes") {
       if (!isKernelFloat(extra.dtype) || extra.shape != Shape{q.shape[head]})
-        return cx.fail("C13", "ALiBi slopes " + cx.operandStr(3 + i) +
-                                  " must be a float of shape [" +
-                                  q.shape[head].str() + "]");
+        return cx.fail("C13",
+                       "ALiBi slopes " + cx.operandStr(3 + i) +
+                           " must be a float of shape [" + q.shape[head].str() +
+                           "]",
+                       "give one slope per query head");
     } else {
       return cx.fail("C10", "no operand role is called '" + roles[i] + "'",
                      "use bias, mask, lengths or slopes");

@@ -103,7 +103,8 @@ static InferResult inferWhere(const InferContext &cx) {
 
 static InferResult inferClamp(const InferContext &cx) {
   if (!(cx.attr<double>("low") <= cx.attr<double>("high")))
-    return cx.fail("C4", "low must not be greater than high, nor NaN");
+    return cx.fail("C4", "low must not be greater than high, nor NaN",
+                   "swap the two, or use min or max for one bound");
   return inferNumberUnary(cx);
 }
 

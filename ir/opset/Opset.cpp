@@ -68,7 +68,8 @@ static Status checkAttrs(const OpSpec &spec, const std::string &where,
                        "attribute '" + name + "' must be a " +
                            std::string(attrKindName(it->kind)) + ", not a " +
                            std::string(attrKindName(kindOf(value))),
-                       spec.name + ".attrs");
+                       spec.name + ".attrs",
+                       "docs/ops.md lists the attributes of each op");
     if (!it->allowed.empty() &&
         std::find(it->allowed.begin(), it->allowed.end(),
                   std::get<std::string>(value)) == it->allowed.end()) {
@@ -87,7 +88,8 @@ static Status checkAttrs(const OpSpec &spec, const std::string &where,
     if (!attr.defaultValue)
       return makeError(ErrorCode::InvalidGraph, where,
                        "attribute '" + attr.name + "' is required",
-                       spec.name + ".attrs");
+                       spec.name + ".attrs",
+                       "docs/ops.md lists the attributes of each op");
     attrs[attr.name] = *attr.defaultValue;
   }
   return {};
@@ -112,10 +114,10 @@ InferResult inferOp(std::string_view op, std::string_view label,
       wants += " or more";
     else if (spec->maxOperands != spec->minOperands)
       wants += " to " + std::to_string(spec->maxOperands);
-    return makeError(ErrorCode::InvalidGraph, where,
-                     "takes " + wants + " operands, got " +
-                         std::to_string(count),
-                     spec->name + ".operands");
+    return makeError(
+        ErrorCode::InvalidGraph, where,
+        "takes " + wants + " operands, got " + std::to_string(count),
+        spec->name + ".operands", "docs/ops.md lists the operands of each op");
   }
   if (Status status = checkAttrs(*spec, where, attrs); !status)
     return status.error();

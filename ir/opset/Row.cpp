@@ -36,7 +36,8 @@ static InferResult inferReduce(const InferContext &cx) {
                          cx.operandStr(0),
                      "axes count from 0 to rank - 1");
     if (folded[axis])
-      return cx.fail("C2", "axis " + std::to_string(axis) + " is named twice");
+      return cx.fail("C2", "axis " + std::to_string(axis) + " is named twice",
+                     "name each axis once");
     folded[axis] = true;
   }
   if (axes.empty())
@@ -69,14 +70,18 @@ static InferResult inferNorm(const InferContext &cx) {
     if (std::optional<Error> error = checkKernelFloat(cx, i))
       return *error;
   if (x.rank() < 1)
-    return cx.fail("C2", "operand " + cx.operandStr(0) + " has no row axis");
+    return cx.fail("C2", "operand " + cx.operandStr(0) + " has no row axis",
+                   "reshape it to [1] first");
   for (size_t i = 1; i < cx.operands.size(); ++i)
     if (cx.operands[i].shape != Shape{x.shape.back()})
-      return cx.fail("C3", "parameter " + cx.operandStr(i) +
-                               " must have shape [" + x.shape.back().str() +
-                               "], the last axis of " + cx.operandStr(0));
+      return cx.fail("C3",
+                     "parameter " + cx.operandStr(i) + " must have shape [" +
+                         x.shape.back().str() + "], the last axis of " +
+                         cx.operandStr(0),
+                     "reshape or slice it to one value per channel");
   if (!(cx.attr<double>("eps") >= 0))
-    return cx.fail("C4", "eps must be zero or positive");
+    return cx.fail("C4", "eps must be zero or positive",
+                   "1e-5 and 1e-6 are usual");
   return std::vector<TensorType>{x};
 }
 
@@ -87,8 +92,11 @@ static InferResult inferRope(const InferContext &cx) {
     if (std::optional<Error> error = checkKernelFloat(cx, i))
       return *error;
   if (x.rank() < 2 || cosTable.rank() < 1)
-    return cx.fail("C2", "operand " + cx.operandStr(0) +
-                             " needs a position axis and a channel axis");
+    return cx.fail(
+        "C2",
+        "operand " + cx.operandStr(0) +
+            " needs a position axis and a channel axis",
+        "reshape x to [..., S, D]; the tables are [..., rotary / 2]");
   if (cosTable.shape != sinTable.shape)
     return cx.fail("C3",
                    "the tables differ: " + cx.operandStr(1) + " and " +
@@ -97,9 +105,11 @@ static InferResult inferRope(const InferContext &cx) {
   std::optional<int64_t> half = cosTable.shape.back().constant();
   std::optional<int64_t> channels = x.shape.back().constant();
   if (!half || !channels || *half < 1 || 2 * *half > *channels)
-    return cx.fail("C4", "twice the last axis of " + cx.operandStr(1) +
-                             " must be constant and at most the last axis of " +
-                             cx.operandStr(0));
+    return cx.fail("C4",
+                   "twice the last axis of " + cx.operandStr(1) +
+                       " must be constant and at most the last axis of " +
+                       cx.operandStr(0),
+                   "the tables hold half of the channels that turn");
   Shape rotated = x.shape;
   rotated.back() = cosTable.shape.back();
   if (!broadcastsTo(cosTable.shape, rotated))

@@ -31,7 +31,8 @@ Result<std::vector<int64_t>> concreteShape(const graph::Shape &shape,
       return makeError(ErrorCode::InvalidArgument, where,
                        "dimension " + dim.str() +
                            " has no non-negative value for these sizes",
-                       "reference.dims");
+                       "reference.dims",
+                       "choose sizes for which it is zero or more");
     sizes.push_back(*size);
   }
   return sizes;
@@ -43,13 +44,13 @@ static Status checkDims(const Graph &graph, const Dims &dims) {
     std::string where = "dimension '" + symbol.name + "'";
     if (it == dims.end())
       return makeError(ErrorCode::InvalidArgument, where, "it has no value",
-                       "reference.dims");
+                       "reference.dims", "give a size for every dimension");
     if (it->second < symbol.min || it->second > symbol.max)
       return makeError(
           ErrorCode::InvalidArgument, where,
           "value " + std::to_string(it->second) + " is outside its range " +
               std::to_string(symbol.min) + " to " + std::to_string(symbol.max),
-          "reference.dims");
+          "reference.dims", "stay in the range of its declaration");
   }
   return {};
 }
@@ -85,7 +86,8 @@ static Status checkInputs(const Graph &graph,
     return makeError(ErrorCode::InvalidArgument, "evaluate",
                      "the graph has " + std::to_string(graph.inputs().size()) +
                          " inputs, got " + std::to_string(inputs.size()),
-                     "reference.inputs");
+                     "reference.inputs",
+                     "give one tensor per input, in their order");
   for (size_t i = 0; i < inputs.size(); ++i) {
     graph::ValueId id = graph.inputs()[i];
     std::string where = "input '" + graph.name(id) + "'";
@@ -94,7 +96,7 @@ static Status checkInputs(const Graph &graph,
       return makeError(ErrorCode::InvalidArgument, where,
                        "its dtype or shape is not " + graph.type(id).str() +
                            " for these sizes",
-                       "reference.inputs");
+                       "reference.inputs", "give a tensor of that type");
     if (Status status = inputs[i].validate(where); !status)
       return status;
   }

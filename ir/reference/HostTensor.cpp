@@ -48,7 +48,8 @@ int64_t HostTensor::elements() const {
 Status HostTensor::validate(const std::string &where) const {
   auto fail = [&](std::string message) {
     return makeError(ErrorCode::InvalidArgument, where, std::move(message),
-                     "reference.tensor");
+                     "reference.tensor",
+                     "every element must lie inside of the bytes");
   };
   if (strides.size() != shape.size())
     return fail("it has " + std::to_string(shape.size()) + " axes and " +

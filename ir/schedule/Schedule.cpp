@@ -119,7 +119,7 @@ std::string Schedule::str() const {
 }
 
 static Error badSchedule(std::string_view text, std::string message,
-                         std::string hint = {}) {
+                         std::string hint) {
   return makeError(ErrorCode::InvalidArgument,
                    "schedule '" + std::string(text) + "'", std::move(message),
                    "schedule.text", std::move(hint));
@@ -128,18 +128,21 @@ static Error badSchedule(std::string_view text, std::string message,
 /// No knob of this kind has the name; maybe one of the other kind has.
 static Error unknownKnob(std::string_view text, const Schedule &schedule,
                          const std::string &name) {
-  if (!find(knobsOf(schedule.family, otherThan(schedule.kind)), name))
-    return badSchedule(text, schedule.family + " has no knob '" + name + "'");
   bool gpu = schedule.kind == target::Kind::Gpu;
   std::string list;
   for (const KnobSpec &spec : knobsOf(schedule.family, schedule.kind))
     list += (list.empty() ? "" : ", ") + spec.name;
-  Error error = badSchedule(
-      text,
-      "knob '" + name + "' of " + schedule.family + " is for " +
-          (gpu ? "CPUs, and the device is a GPU"
-               : "GPUs, and the device is a CPU"),
-      std::string("knobs for ") + (gpu ? "GPUs" : "CPUs") + ": " + list);
+  std::string hint =
+      std::string("knobs for ") + (gpu ? "GPUs: " : "CPUs: ") + list;
+  if (!find(knobsOf(schedule.family, otherThan(schedule.kind)), name))
+    return badSchedule(text, schedule.family + " has no knob '" + name + "'",
+                       hint);
+  Error error =
+      badSchedule(text,
+                  "knob '" + name + "' of " + schedule.family + " is for " +
+                      (gpu ? "CPUs, and the device is a GPU"
+                           : "GPUs, and the device is a CPU"),
+                  hint);
   error.rule = "schedule.kind";
   return error;
 }
@@ -147,11 +150,14 @@ static Error unknownKnob(std::string_view text, const Schedule &schedule,
 Result<Schedule> Schedule::parse(std::string_view text, target::Kind kind) {
   size_t open = text.find('{');
   if (open == std::string_view::npos || text.empty() || text.back() != '}')
-    return badSchedule(text, "not of the form Family{knob=value,...}");
+    return badSchedule(
+        text, "not of the form Family{knob=value,...}",
+        "azulejo compile prints the schedule of each kernel in that form");
   Schedule schedule{std::string(text.substr(0, open)), kind, {}};
   std::span<const KnobSpec> specs = knobsOf(schedule.family, kind);
   if (specs.empty())
-    return badSchedule(text, "no family is called '" + schedule.family + "'");
+    return badSchedule(text, "no family is called '" + schedule.family + "'",
+                       "azulejo compile prints the family of each kernel");
   std::string_view rest = text.substr(open + 1, text.size() - open - 2);
   while (!rest.empty()) {
     size_t comma = std::min(rest.find(','), rest.size());
@@ -165,7 +171,8 @@ Result<Schedule> Schedule::parse(std::string_view text, target::Kind kind) {
         std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (digits.empty() || error != std::errc() ||
         end != digits.data() + digits.size())
-      return badSchedule(text, "'" + std::string(item) + "' is not knob=value");
+      return badSchedule(text, "'" + std::string(item) + "' is not knob=value",
+                         "give a number, as in tileM=64");
     const KnobSpec *spec = find(specs, name);
     if (!spec)
       return unknownKnob(text, schedule, name);
@@ -179,7 +186,8 @@ Result<Schedule> Schedule::parse(std::string_view text, target::Kind kind) {
           "use one of: " + list);
     }
     if (!schedule.knobs.emplace(name, value).second)
-      return badSchedule(text, "knob '" + name + "' is given twice");
+      return badSchedule(text, "knob '" + name + "' is given twice",
+                         "keep one of the two");
   }
   return schedule;
 }

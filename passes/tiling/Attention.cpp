@@ -41,7 +41,8 @@ public:
                               const target::TargetDesc &) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel Attention", *reason,
-                       "Attention.region");
+                       "Attention.region",
+                       "compile without fusion (--no-fusion)");
     return soleKernel(attentionKernel(b, region, schedule, /*packed=*/false));
   }
 };

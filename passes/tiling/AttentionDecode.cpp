@@ -78,7 +78,8 @@ public:
                               const target::TargetDesc &) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel AttentionDecode",
-                       *reason, "AttentionDecode.region");
+                       *reason, "AttentionDecode.region",
+                       "compile without fusion (--no-fusion)");
     int64_t splits = schedule.knob("splits");
     if (splits == 1)
       return soleKernel(attentionKernel(b, region, schedule, /*packed=*/true));

@@ -41,7 +41,7 @@ public:
                               const target::TargetDesc &) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel Matmul", *reason,
-                       "Matmul.region");
+                       "Matmul.region", "compile without fusion (--no-fusion)");
     return soleKernel(productKernel(b, region, schedule));
   }
 };

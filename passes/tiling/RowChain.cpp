@@ -335,7 +335,7 @@ public:
     RowSpaceOrReason found = findRowSpace(region);
     if (!found.reason.empty())
       return makeError(ErrorCode::Unsupported, "kernel RowChain", found.reason,
-                       "RowChain.rows");
+                       "RowChain.rows", "compile without fusion (--no-fusion)");
     return soleKernel(
         Lowering(b, region, schedule, std::move(found.space)).run());
   }

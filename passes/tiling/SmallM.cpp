@@ -128,7 +128,7 @@ public:
                               const target::TargetDesc &) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel SmallM", *reason,
-                       "SmallM.region");
+                       "SmallM.region", "compile without fusion (--no-fusion)");
     int64_t splits = schedule.knob("splits");
     if (splits == 1)
       return soleKernel(productKernel(b, region, schedule));

@@ -1,8 +1,9 @@
 //===- ErrorTest.cpp - wrong programs and what they are told --------------===//
 //
 // Each row is a small wrong program against the public headers. It must fail
-// with the stated code and rule, and the error must name what the user wrote:
-// the op, tensor, dimension or option, found in `where` or in the message.
+// with the stated code and rule, the error must name what the user wrote (the
+// op, tensor, dimension or option, found in `where` or in the message), and it
+// must say what to do about it.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -276,6 +277,8 @@ TEST_P(WrongPrograms, IsToldWhatIsWrong) {
   }
   EXPECT_FALSE(error.message.empty());
   EXPECT_FALSE(error.where.empty()) << error.str();
+  EXPECT_FALSE(error.rule.empty()) << error.str();
+  EXPECT_FALSE(error.hint.empty()) << error.str();
   EXPECT_NE((error.where + " " + error.message).find(wrong.names),
             std::string::npos)
       << "does not name " << wrong.names << ": " << error.str();

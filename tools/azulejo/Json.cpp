@@ -197,10 +197,10 @@ Result<Json> Json::parse(std::string_view text, const std::string &where) {
   Json value;
   JsonParser parser(text);
   if (!parser.parseAll(value))
-    return makeError(ErrorCode::InvalidArgument, where,
-                     "it is not JSON at byte " +
-                         std::to_string(parser.position()),
-                     "file.json");
+    return makeError(
+        ErrorCode::InvalidArgument, where,
+        "it is not JSON at byte " + std::to_string(parser.position()),
+        "file.json", "the manual of the verb says what the file holds");
   return value;
 }
 

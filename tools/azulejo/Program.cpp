@@ -127,9 +127,6 @@ static Result<Graph> graphOf(const std::string &bytes, const std::string &path,
   Error error = graph.error();
   if (error.where.rfind(where, 0) != 0)
     error.where = where + (error.where.empty() ? "" : ", ") + error.where;
-  if (error.hint.empty())
-    error.hint = "the text is MLIR of the graph dialect; docs/ops.md lists "
-                 "its ops";
   return error;
 }
 

@@ -169,7 +169,8 @@ Status Bench::measure(Console &console, const Bindings &bindings,
   console.endProgress();
   if (interrupted())
     return makeError(ErrorCode::Interrupted, "bench",
-                     "it was ended before it was done", "cli.interrupt");
+                     "it was ended before it was done", "cli.interrupt",
+                     "run it again, or give a shorter --min-time");
   return {};
 }
 
