@@ -201,14 +201,17 @@ Result<std::string> emitStage(const graph::Graph &graph,
                               const target::TargetDesc &target,
                               const api::CompileRequest &request,
                               const std::string &stage) {
-  static const std::vector<std::string> stages = {
-      "graph", "fused", "region", "tiled", "host", "llvm", "asm"};
+  // What a tile program becomes is named after where it runs.
+  const std::string lowered =
+      target.kind == target::Kind::Gpu ? "kernel" : "host";
+  const std::vector<std::string> stages = {"graph", "fused", "region", "tiled",
+                                           lowered, "llvm",  "asm"};
   if (std::find(stages.begin(), stages.end(), stage) == stages.end()) {
     std::string list;
     for (const std::string &name : stages)
       list += (list.empty() ? "" : ", ") + name;
     return makeError(ErrorCode::InvalidArgument, "stage '" + stage + "'",
-                     "there is no such stage", "emit.stage",
+                     "there is no such stage for " + target.name, "emit.stage",
                      "use one of: " + list);
   }
   Session session;
@@ -236,7 +239,7 @@ Result<std::string> emitStage(const graph::Graph &graph,
       return code.error();
     all += stage == "region"  ? text.region
            : stage == "tiled" ? text.tiled
-           : stage == "host"  ? text.host
+           : stage == lowered ? text.host
            : stage == "llvm"  ? text.llvm
                               : text.assembly;
     all += "\n";

@@ -53,8 +53,8 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
                                        const target::TargetDesc &target,
                                        const api::CompileRequest &request);
 
-/// What CompilerApi::emit does. Stages: graph, fused, region, tiled, host,
-/// llvm, asm.
+/// What CompilerApi::emit does. Stages: graph, fused, region, tiled, host
+/// (of a CPU) or kernel (of a GPU), llvm, asm.
 Result<std::string> emitStage(const graph::Graph &graph,
                               const target::TargetDesc &target,
                               const api::CompileRequest &request,

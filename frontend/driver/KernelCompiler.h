@@ -56,9 +56,9 @@ struct KernelCode {
   std::vector<Intermediate> intermediates; ///< of all kernels of the region
 };
 
-/// What `emit` shows of one region; of its kernels, one after the other. `host`
-/// is the scheduled program: for a GPU the kernel dialect; `assembly` is PTX
-/// there.
+/// What `emit` shows of one region; of its kernels, one after the other.
+/// `host` is the scheduled program: loops and vectors for a CPU; for a GPU the
+/// kernel dialect, there the stage is called `kernel`, and `assembly` is PTX.
 struct KernelText {
   std::string region, tiled, host, llvm, assembly;
 };

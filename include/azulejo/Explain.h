@@ -22,7 +22,7 @@ inline Result<std::string> explainJson(const Executable &executable,
   return executable.explain(dims, true);
 }
 
-/// The text of a stage of compilation ("graph", "fused", "tile", "llvm", ...).
+/// The text of a stage of compilation ("graph", "fused", "tiled", ...).
 inline Result<std::string> emit(const Graph &graph, const Device &device,
                                 const std::string &stage,
                                 const CompileOptions &options = {}) {

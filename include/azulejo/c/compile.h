@@ -98,7 +98,7 @@ typedef struct az_executable az_executable;
 AZ_API az_status az_compile(const az_graph *graph, const az_device *device,
                             const az_compile_options *options,
                             az_executable **executable, az_error **error);
-/* Text of a stage: "graph", "fused", "tile", "llvm", "asm", ...; an unknown
+/* Text of a stage: "graph", "fused", "tiled", "llvm", "asm", ...; an unknown
  * stage's error lists them. These three need the compiler library. */
 AZ_API az_status az_emit(const az_graph *graph, const az_device *device,
                          const az_compile_options *options, const char *stage,

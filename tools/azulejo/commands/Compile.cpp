@@ -15,7 +15,7 @@ public:
                  "Where the plan or the text goes; - is stdout");
     options.text("--emit", stage,
                  "A stage as text instead of the plan: graph, fused, region, "
-                 "tiled, host, llvm, asm, ...");
+                 "tiled, host (of a CPU) or kernel (of a GPU), llvm, asm");
     options.real("--tune", seconds, 0, 1e6, "Seconds to look for schedules");
     flags.declare(options);
   }
