@@ -44,14 +44,7 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
   }
   fused.graphText = printed(*fused.module);
   PassManager pm(&session.context());
-  OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(graphpasses::createCanonicaliseGraphPass());
-  if (allowFusion)
-    functions.addPass(graphpasses::createRaiseAttentionPass());
-  else
-    functions.addPass(
-        graphpasses::createDecomposeAttentionPass({/*f32Scores=*/true}));
-  functions.addPass(graphpasses::createCanonicaliseGraphPass());
+  graphpasses::buildGraphPipeline(pm.nest<func::FuncOp>(), allowFusion);
   if (failed(pm.run(*fused.module)))
     return session.error(ErrorCode::Internal, "graph", "a graph pass failed");
   if (failed(fusion::formRegions(fused.function, familyOracle(), {allowFusion},

@@ -6,6 +6,12 @@
 
 #include "ir/graph/GraphTypes.h"
 
+namespace azulejo::fusion {
+#define GEN_PASS_DECL_FORMREGIONSPASS
+#define GEN_PASS_DEF_FORMREGIONSPASS
+#include "passes/fusion/Passes.h.inc"
+} // namespace azulejo::fusion
+
 using namespace mlir;
 
 namespace azulejo::fusion {
@@ -48,18 +54,11 @@ LogicalResult formRegions(func::FuncOp function, const RegionOracle &oracle,
 }
 
 namespace {
-struct FormRegionsPass
-    : PassWrapper<FormRegionsPass, OperationPass<func::FuncOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FormRegionsPass)
-
+struct FormRegionsPass : impl::FormRegionsPassBase<FormRegionsPass> {
   explicit FormRegionsPass(RegionOracle oracle) : oracle(std::move(oracle)) {}
   FormRegionsPass(const FormRegionsPass &other)
-      : PassWrapper(other), oracle(other.oracle) {}
+      : FormRegionsPassBase(other), oracle(other.oracle) {}
 
-  StringRef getArgument() const override { return "azulejo-form-regions"; }
-  StringRef getDescription() const override {
-    return "Partition a graph into regions that become one kernel each";
-  }
   void runOnOperation() override {
     std::vector<Note> notes;
     if (failed(formRegions(getOperation(), oracle, {fuse}, notes)))
@@ -69,8 +68,6 @@ struct FormRegionsPass
           << note.rule << "): " << llvm::join(note.ops, ", ") << ": "
           << note.text;
   }
-  Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
-                    llvm::cl::desc("merge ops; off: one region per op")};
   RegionOracle oracle;
 };
 } // namespace

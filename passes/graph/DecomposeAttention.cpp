@@ -239,5 +239,3 @@ struct DecomposeAttentionPass
   }
 };
 } // namespace
-
-void graphpasses::registerPasses() { registerAzulejoGraphPasses(); }

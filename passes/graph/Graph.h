@@ -45,7 +45,13 @@ void populateCanonicaliseGraphPatterns(mlir::RewritePatternSet &patterns);
 #define GEN_PASS_REGISTRATION
 #include "passes/graph/Passes.h.inc"
 
-/// Registers all passes of this folder.
+/// What a graph goes through before it is partitioned into regions: canonical
+/// forms, then attention raised from plain ops, or, for the unfused plan,
+/// spelled in them. `functions` is nested on functions.
+void buildGraphPipeline(mlir::OpPassManager &functions, bool fuse);
+
+/// Registers all passes of this folder, and the pipeline as
+/// azulejo-graph-pipeline.
 void registerPasses();
 
 } // namespace azulejo::graphpasses

@@ -1,5 +1,5 @@
-"""docs/ops.md and docs/passes.md are what mlir-tblgen makes of the .td files;
---fix writes them."""
+"""docs/ops.md and docs/passes.md are what mlir-tblgen makes of the .td files,
+and every registered pass and pipeline is in the latter; --fix writes them."""
 
 import re
 import shutil
@@ -12,8 +12,36 @@ import tree
 DOCUMENTS = [
     ("docs/ops.md", "Operations of the graph dialect",
      ["-gen-op-doc"], r"ir/graph/GraphOps\.td"),
-    ("docs/passes.md", "Passes", ["-gen-pass-doc"], r"passes/.*Passes\.td"),
+    ("docs/passes.md", "Passes", ["-gen-pass-doc"], r"(?:passes|codegen)/.*Passes\.td"),
 ]
+PASSES = "docs/passes.md"
+PIPELINE = re.compile(
+    r'PassPipelineRegistration<[^;{]*?\(\s*"([^"]+)",\s*((?:"[^"]*"\s*)+)')
+# A pass that no .td declares names itself.
+BY_HAND = re.compile(r'getArgument\(\) const[^{]*\{\s*return "([^"]+)"')
+
+
+def pipelines():
+    """The section on what PassPipelineRegistration registers."""
+    parts = []
+    for name in tree.files(".cpp"):
+        if name.startswith("tests/"):
+            continue
+        text = tree.read(name)
+        for match in BY_HAND.finditer(text):
+            tree.fail(name, text.count("\n", 0, match.start()) + 1,
+                      f"{match.group(1)} is in no .td file",
+                      "declare it in the Passes.td of its folder")
+        for match in PIPELINE.finditer(text):
+            what = "".join(re.findall(r'"([^"]*)"', match.group(2)))
+            options = re.findall(r'Option<[^>]*> \w+\{\*this, "([^"]+)",\s*'
+                                 r'(?:llvm::)?cl::desc\("([^"]*)"\)', text)
+            part = f"### `-{match.group(1)}`\n\n_{what}_\n"
+            if options:
+                lines = "\n".join(f"-{key} : {desc}" for key, desc in options)
+                part += f"\n#### Options\n\n```\n{lines}\n```\n"
+            parts.append(part)
+    return "\n".join(["## Pipelines\n", *parts]) if parts else ""
 
 
 def generate(tool, title, flags, sources):
@@ -47,6 +75,8 @@ def main(fix):
                       "./dev setup")
             continue
         text = generate(tool, title, flags, sources)
+        if text is not None and document == PASSES:
+            text += "\n" + pipelines()
         path = tree.ROOT / document
         if text is None or path.exists() and tree.read(document) == text:
             continue
