@@ -96,13 +96,20 @@ cache::Key PlanCache::keyOf(const graph::Graph &graph,
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads) +
                 " assembler=" + assembler + " pin=" + request.pin;
-  key.shapeBuckets = textOf(request.typicalSizes);
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +
                   " strict=" + (request.strict ? "1" : "0");
+  // A plan serves the whole range of its dimensions; its schedules are chosen
+  // for the sizes that runs mostly have, or for the middle of the range.
+  key.shapeBuckets =
+      request.typicalSizes.empty() ? "range" : textOf(request.typicalSizes);
+  // One class of each exists: any strides, any alignment, and 64-bit offsets.
+  key.layoutClasses = "any";
+  key.alignmentClasses = "any";
+  key.sizeClass = "64";
   key.targetArch = target.arch;
-  key.cpuFeatures = target.features;
+  key.cpuFeatures = target.features.empty() ? "none" : target.features;
   key.silicon = target.siliconKey();
   key.compilerBuildId = buildId();
   key.llvmVersion = LLVM_VERSION_STRING;

@@ -45,6 +45,7 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
   key.region = region;
   key.dtypes = facts.dtypes();
   key.shapeBucket = facts.bucket();
+  // The tuner measures one class of each: dense tensors, aligned to 64 bytes.
   key.layoutClass = "row-major";
   key.alignmentClass = "64";
   key.sizeClass = "64";
@@ -57,7 +58,7 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
                        ? ""
                        : ",threads=" + std::to_string(request.threads));
   key.targetArch = target.arch;
-  key.cpuFeatures = target.features;
+  key.cpuFeatures = target.features.empty() ? "none" : target.features;
   key.silicon = target.siliconKey();
   key.family = family;
   key.familyVersion = kFamilyVersion;

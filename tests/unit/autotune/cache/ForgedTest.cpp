@@ -8,6 +8,7 @@
 
 #include "autotune/cache/Entry.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -208,6 +209,70 @@ TEST(Forged, EveryFlippedByteIsAMissAndHeals) {
   Store::open(optionsFor(dir.root()))
       .appendTrials(key, std::vector{trial("s", 1)});
   EXPECT_EQ(readFile(file), good);
+}
+
+/// A file whose bytes are changed where they lie.
+class Tampered {
+public:
+  explicit Tampered(const std::string &path)
+      : good(readFile(path)), fd(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {}
+  Tampered(const Tampered &) = delete;
+  ~Tampered() { ::close(fd); }
+
+  bool isOpen() const { return fd >= 0 && !good.empty(); }
+  size_t size() const { return good.size(); }
+  void flip(size_t at) const {
+    put(at, static_cast<char>(good[at] ^ (1 << (at % 8))));
+  }
+  void restore(size_t at) const { put(at, good[at]); }
+
+private:
+  void put(size_t at, char byte) const {
+    EXPECT_EQ(::pwrite(fd, &byte, 1, static_cast<off_t>(at)), 1);
+  }
+  std::string good;
+  int fd;
+};
+
+// Plans of many sizes: the entry and what it refers to.
+TEST(Forged, EveryFlippedByteOfFiftyPlansAndTheirBlobsIsAMiss) {
+  ScratchDir dir;
+  HookedFileSystem unsynced;
+  unsynced.skipSync = true;
+  CacheOptions options = optionsFor(dir.root());
+  options.fileSystem = &unsynced;
+  auto payloadOf = [](int n) {
+    std::string payload;
+    for (int i = 0; i <= 3 * n; ++i)
+      payload += static_cast<char>(n * 31 + i * i);
+    return payload;
+  };
+  auto keyOf = [](int n) {
+    return planKey("graph " + std::to_string(n)).key();
+  };
+  size_t flips = 0;
+  for (int n = 0; n < 50; ++n) {
+    Key key = keyOf(n);
+    std::string payload = payloadOf(n);
+    Store::open(options).store(key, payload);
+    for (const std::string &path :
+         {entryFile(dir.root(), key), blobFile(dir.root(), key, payload)}) {
+      Tampered file(path);
+      ASSERT_TRUE(file.isOpen()) << path;
+      for (size_t at = 0; at < file.size(); ++at, ++flips) {
+        file.flip(at);
+        Store store = Store::open(options);
+        ASSERT_FALSE(store.load(key)) << path << " at " << at;
+        ASSERT_EQ(store.stats().rejected, 1) << path << " at " << at;
+        file.restore(at);
+      }
+      ASSERT_EQ(Store::open(options).load(key), payload) << path;
+      file.flip(file.size() / 2);
+      Store::open(options).store(key, payload);
+      ASSERT_EQ(Store::open(options).load(key), payload) << "not replaced";
+    }
+  }
+  EXPECT_GT(flips, 50u * 200u);
 }
 
 TEST(Forged, OddFilesUnderAnEntrysName) {
