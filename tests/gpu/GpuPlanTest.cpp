@@ -76,7 +76,7 @@ TEST(GpuPlan, SaysHowToLaunchARowKernel) {
 
 TEST(GpuPlan, AProductHasAFormForAlignedOperandsAndAGeneralOne) {
   graph::Graph g;
-  auto a = g.input("a", {DType::F32, {64, 64}});
+  auto a = g.input("a", {DType::F32, {96, 96}});
   auto c = g.append("matmul", {*a, *a});
   ASSERT_TRUE(c.ok());
   ASSERT_TRUE(g.output("c", c->front()).ok());
