@@ -196,12 +196,14 @@ TEST(RandomGraph, AgreesWithTheOracle) {
 
 /// Seeds that have found something, each with what it was.
 TEST(RandomGraph, SeedsThatOnceFailed) {
+  const uint64_t seeds[] = {
+      1002148, // an output is a broadcast of few values
+      2001776, // every element of an output is the same value
+  };
   Campaign campaign;
-  for (uint64_t seed : {
-           1002148u, // an output is a broadcast of few values
-           2001776u, // every element of an output is the same value
-       })
+  for (uint64_t seed : seeds)
     campaign.run(seed);
-  if (!campaign.complete)
-    GTEST_SKIP() << "no graph could be run in every way";
+  if (!TestDevice::current().canRun())
+    GTEST_SKIP() << "compiled for a device that is not here";
+  EXPECT_EQ(campaign.complete, std::size(seeds));
 }
