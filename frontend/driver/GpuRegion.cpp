@@ -24,14 +24,11 @@ GpuRegion::open(GpuTools &gpu, const std::string &region,
   if (!facts)
     return facts.error();
   fresh->facts = std::move(*facts);
-  fresh->cases = references.cases;
-  if (!references.hasCases) {
-    Result<std::vector<OracleCase>> cases =
-        oracleCases(fresh->facts, options.seed, options.threads);
-    if (!cases)
-      return cases.error();
-    fresh->cases = std::move(*cases);
-  }
+  Result<std::vector<OracleCase>> cases =
+      oracleCases(references, fresh->facts, options);
+  if (!cases)
+    return cases.error();
+  fresh->cases = *std::move(cases);
   if (Status status = fresh->makeGolden(references); !status)
     return status.error();
   return fresh;

@@ -132,14 +132,11 @@ Status LocalRunner::open(const std::string &region,
   if (!facts)
     return facts.error();
   fresh->facts = std::move(*facts);
-  fresh->cases = references.cases;
-  if (!references.hasCases) {
-    Result<std::vector<OracleCase>> cases =
-        oracleCases(fresh->facts, options.seed, options.threads);
-    if (!cases)
-      return cases.error();
-    fresh->cases = std::move(*cases);
-  }
+  Result<std::vector<OracleCase>> cases =
+      oracleCases(references, fresh->facts, options);
+  if (!cases)
+    return cases.error();
+  fresh->cases = *std::move(cases);
   Result<std::vector<HostTensor>> inputs =
       randomInputs(fresh->facts.graph, fresh->facts.tuned, options.seed + 1);
   if (!inputs)

@@ -127,6 +127,14 @@ static Result<std::string> unfusedPlan(const graph::Graph &graph,
   return plan::serialize(*plan);
 }
 
+Result<std::vector<OracleCase>> oracleCases(const References &references,
+                                            const RegionFacts &facts,
+                                            const RunnerOptions &options) {
+  if (references.hasCases)
+    return references.cases;
+  return oracleCases(facts, options.seed, options.threads);
+}
+
 Result<References> referencesOf(const std::string &region,
                                 const target::TargetDesc &target,
                                 const RunnerOptions &options) {

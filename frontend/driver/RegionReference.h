@@ -18,6 +18,11 @@ namespace azulejo::driver {
 Result<std::vector<OracleCase>> oracleCases(const RegionFacts &facts,
                                             uint64_t seed, int threads);
 
+/// Those that came along, else made here.
+Result<std::vector<OracleCase>> oracleCases(const References &references,
+                                            const RegionFacts &facts,
+                                            const RunnerOptions &options);
+
 /// Both judges of a region, as far as they can be made without a device.
 Result<References> referencesOf(const std::string &region,
                                 const target::TargetDesc &target,
