@@ -14,6 +14,9 @@
 #define GET_TYPEDEF_CLASSES
 #include "ir/kernel/KernelTypes.cpp.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "ir/kernel/KernelAttrs.cpp.inc"
+
 #define GET_OP_CLASSES
 #include "ir/kernel/KernelOps.cpp.inc"
 
@@ -25,6 +28,10 @@ void KernelDialect::initialize() {
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "ir/kernel/KernelTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/kernel/KernelAttrs.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
@@ -65,9 +72,19 @@ LogicalResult FuncOp::verify() {
   int64_t threads = getBlockThreads();
   if (threads < kWarpThreads || threads > 1024 || threads % kWarpThreads)
     return emitOpError("needs whole warps, at most 1024 threads");
-  for (BlockArgument arg : getBody().getArguments())
-    if (!arg.getType().isInteger(64))
+  size_t maps = getTensorMaps() ? getTensorMaps()->size() : 0;
+  if (getBody().getNumArguments() < maps)
+    return emitOpError("has fewer arguments than tensor maps");
+  for (BlockArgument arg : getBody().getArguments()) {
+    bool isMap = arg.getArgNumber() < maps;
+    if (isMap && !isa<TensorMapType>(arg.getType()))
+      return emitOpError("argument ")
+             << arg.getArgNumber() << " is no tensor map";
+    if (!isMap && !arg.getType().isInteger(64))
       return emitOpError("argument ") << arg.getArgNumber() << " is not i64";
+  }
+  if (getMostBlocks() && *getMostBlocks() < 1)
+    return emitOpError("needs at least one block");
   return success();
 }
 
@@ -88,6 +105,9 @@ int64_t FuncOp::sharedBytes() {
       bytes = endOf(bytes, alloc.getOffset(), size * type.getCount(), 16);
     } else if (auto tile = dyn_cast<TileAllocOp>(op)) {
       bytes = endOf(bytes, tile.getOffset(), tile.getType().bytes(), 1024);
+    } else if (auto phases = dyn_cast<PhasesAllocOp>(op)) {
+      bytes = endOf(bytes, phases.getOffset(),
+                    kPhaseBytes * phases.getType().getCount(), kPhaseBytes);
     }
   });
   return bytes;

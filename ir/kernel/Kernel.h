@@ -19,6 +19,9 @@
 #define GET_TYPEDEF_CLASSES
 #include "ir/kernel/KernelTypes.h.inc"
 
+#define GET_ATTRDEF_CLASSES
+#include "ir/kernel/KernelAttrs.h.inc"
+
 #define GET_OP_CLASSES
 #include "ir/kernel/KernelOps.h.inc"
 
@@ -28,6 +31,12 @@ namespace azulejo::kernel {
 inline constexpr int64_t kWarpThreads = 32;
 /// The widest access, in bytes and in elements.
 inline constexpr int64_t kAccessBytes = 16, kAccessElements = 8;
+/// Threads whose matrix units work together, and the rows of such a product.
+inline constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
+/// A barrier with phases.
+inline constexpr int64_t kPhaseBytes = 8;
+/// Contracted elements of one matrix instruction on 16-bit operands.
+inline constexpr int64_t kStepDepth = 16;
 
 /// Whether global memory may hold elements of this type: f32, f16, bf16,
 /// f8e4m3, f8e5m2, i1 (one byte), i8, i32, i64.

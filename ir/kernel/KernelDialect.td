@@ -5,8 +5,8 @@
 #ifndef AZULEJO_IR_KERNEL_KERNELDIALECT_TD
 #define AZULEJO_IR_KERNEL_KERNELDIALECT_TD
 
-include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
 
 def KernelDialect : Dialect {
   let name = "kernel";
@@ -22,6 +22,7 @@ def KernelDialect : Dialect {
     elements; thread numbers and shared-memory indices are i32.
   }];
   let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
 }
 
 def Kernel_SharedType : TypeDef<KernelDialect, "Shared"> {
@@ -60,6 +61,45 @@ def Kernel_SharedTileType : TypeDef<KernelDialect, "SharedTile"> {
     int64_t stageBytes() const;
     int64_t bytes() const { return getStages() * stageBytes(); }
   }];
+}
+
+def Kernel_PhasesType : TypeDef<KernelDialect, "Phases"> {
+  let mnemonic = "phases";
+  let summary = "Barriers with phases in the block's shared memory";
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_TensorMapType : TypeDef<KernelDialect, "TensorMap"> {
+  let mnemonic = "tensor_map";
+  let summary = "What bulk copies have to know of a tensor; made by the host";
+}
+
+def Kernel_GroupType : TypeDef<KernelDialect, "Group"> {
+  let mnemonic = "group";
+  let summary = "Products of a warp group that may be under way";
+}
+
+def Kernel_BulkMapAttr : AttrDef<KernelDialect, "BulkMap"> {
+  let mnemonic = "bulk_map";
+  let summary = "How the host makes a tensor map of a view";
+  let description = [{
+    The map's axes are those of view number `view`, innermost first. `merged`
+    has an entry per axis of the map: how many neighbouring axes of the view it
+    stands for, whose strides must be such that they are one; a view where they
+    are not cannot be mapped. `box` is the size of a copy along each axis of the
+    map, in elements. `swizzle` is the permutation of 16-byte chunks in shared
+    memory that a tile of this width has: slabRowBytes of
+    !kernel.shared_tile, 16 for none.
+  }];
+  let parameters = (ins "int64_t":$view, ArrayRefParameter<"int64_t">:$merged,
+                        ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` `view` $view `,` `merged` `[` $merged `]` `,` `box` `[` $box `]` `,`
+    `swizzle` $swizzle `>`
+  }];
+  let genVerifyDecl = 1;
 }
 
 #endif // AZULEJO_IR_KERNEL_KERNELDIALECT_TD

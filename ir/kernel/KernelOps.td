@@ -20,16 +20,22 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
                                        NoTerminator]> {
   let summary = "One kernel: what a thread of a block does";
   let description = [{
-    The block arguments are i64: for every view its address and its outer
-    strides in elements, then the sizes, in the order in which a launch passes
-    them. The grid is one-dimensional; `kernel.block_id` is the work item.
+    The block arguments are a tensor map for each of `tensor_maps`, and then
+    i64: for every view its address and its outer strides in elements, then the
+    sizes, in the order in which a launch passes them. The grid is
+    one-dimensional; `kernel.block_id` is the work item. With `most_blocks` a
+    launch has at most that many blocks, and each takes further items at
+    distances of `kernel.grid_size`.
     `min_blocks` blocks shall fit a unit at a time, which bounds the registers.
     The addresses and outer strides of `aligned_views` must be multiples of 16
     bytes, or the kernel must not be launched.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads,
                        OptionalAttr<I32Attr>:$min_blocks,
-                       OptionalAttr<DenseI64ArrayAttr>:$aligned_views);
+                       OptionalAttr<I64Attr>:$most_blocks,
+                       OptionalAttr<DenseI64ArrayAttr>:$aligned_views,
+                       OptionalAttr<TypedArrayAttrBase<Kernel_BulkMapAttr,
+                                    "tensor maps">>:$tensor_maps);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `threads` `(` $block_threads `)` attr-dict-with-keyword $body
@@ -179,5 +185,6 @@ def Kernel_WarpReduceOp
 }
 
 include "ir/kernel/MatrixOps.td"
+include "ir/kernel/AsyncOps.td"
 
 #endif // AZULEJO_IR_KERNEL_KERNELOPS_TD

@@ -503,7 +503,8 @@ LogicalResult MatrixLowering::run(OpBuilder &b) {
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(), static_cast<int32_t>(32 * warpsM * warpsN),
       b.getI32IntegerAttr(static_cast<int32_t>(minBlocks)),
-      /*aligned_views=*/DenseI64ArrayAttr());
+      /*most_blocks=*/IntegerAttr(),
+      /*aligned_views=*/DenseI64ArrayAttr(), /*tensor_maps=*/ArrayAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);

@@ -336,10 +336,11 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   chooseWidth();
   Location loc = source.getLoc();
   b.setInsertionPoint(source);
-  function = kernel::FuncOp::create(b, loc, source.getSymName(),
-                                    static_cast<int32_t>(threads),
-                                    /*min_blocks=*/IntegerAttr(),
-                                    /*aligned_views=*/DenseI64ArrayAttr());
+  function = kernel::FuncOp::create(
+      b, loc, source.getSymName(), static_cast<int32_t>(threads),
+      /*min_blocks=*/IntegerAttr(),
+      /*most_blocks=*/IntegerAttr(),
+      /*aligned_views=*/DenseI64ArrayAttr(), /*tensor_maps=*/ArrayAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);
