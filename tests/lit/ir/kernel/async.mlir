@@ -25,15 +25,15 @@ kernel.func @roles threads(256) attributes {most_blocks = 132 : i64, tensor_maps
   kernel.bulk_load %mapB[%zero, %zero], %tileB[%zero, slab 0, row 0] signals %full[%zero] : !kernel.shared_tile<bf16, 2, 64, 64>, !kernel.phases<2>
   // CHECK: kernel.phase_wait %[[FULL]][%{{.*}}] parity %{{.*}}
   kernel.phase_wait %full[%zero] parity %zero : !kernel.phases<2>
-  // CHECK: %[[D:.*]]:5 = kernel.group_mma bf16 depth(64) tile %{{.*}}[%{{.*}}] row %{{.*}} : <bf16, 2, 64, 64> x %{{.*}}[%{{.*}}] row %{{.*}} : <bf16, 2, 64, 64> + (%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {bTransposed}
-  %d:5 = kernel.group_mma bf16 depth(64) tile %tileA[%zero] row %zero : !kernel.shared_tile<bf16, 2, 64, 64> x %tileB[%zero] row %zero : !kernel.shared_tile<bf16, 2, 64, 64> + (%f, %f, %f, %f) {bTransposed} : f32, f32, f32, f32 -> f32, f32, f32, f32
-  // CHECK: kernel.group_wait %[[D]]#4 (%[[D]]#0, %[[D]]#1, %[[D]]#2, %[[D]]#3)
-  %e:4 = kernel.group_wait %d#4 (%d#0, %d#1, %d#2, %d#3) : f32, f32, f32, f32 -> f32, f32, f32, f32
+  // CHECK: %[[D:.*]]:4, %[[G:.*]] = kernel.group_mma bf16 depth(64) tile %{{.*}}[%{{.*}}] row %{{.*}} : !kernel.shared_tile<bf16, 2, 64, 64> x %{{.*}}[%{{.*}}] row %{{.*}} : <bf16, 2, 64, 64> + (%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {bTransposed}
+  %d:4, %dg = kernel.group_mma bf16 depth(64) tile %tileA[%zero] row %zero : !kernel.shared_tile<bf16, 2, 64, 64> x %tileB[%zero] row %zero : !kernel.shared_tile<bf16, 2, 64, 64> + (%f, %f, %f, %f) {bTransposed} : f32, f32, f32, f32 -> f32, f32, f32, f32
+  // CHECK: kernel.group_wait %[[G]](%[[D]]#0, %[[D]]#1, %[[D]]#2, %[[D]]#3)
+  %e:4 = kernel.group_wait %dg(%d#0, %d#1, %d#2, %d#3) : f32, f32, f32, f32 -> f32, f32, f32, f32
   %p = kernel.pack %e#0, %e#1 as bf16
   // CHECK: kernel.group_mma bf16 depth(16) registers(
-  %g:5 = kernel.group_mma bf16 depth(16) registers(%p, %p, %p, %p) x %tileB[%zero] row %zero : !kernel.shared_tile<bf16, 2, 64, 64> + (%f, %f, %f, %f) : f32, f32, f32, f32 -> f32, f32, f32, f32
+  %g:4, %gg = kernel.group_mma bf16 depth(16) registers(%p, %p, %p, %p) x %tileB[%zero] row %zero : !kernel.shared_tile<bf16, 2, 64, 64> + (%f, %f, %f, %f) : f32, f32, f32, f32 -> f32, f32, f32, f32
   // CHECK: kernel.group_wait %{{.*}} pending 0
-  kernel.group_wait %g#4 pending 0
+  kernel.group_wait %gg pending 0
   // CHECK: kernel.phase_arrive %[[FULL]]
   kernel.phase_arrive %full[%zero] : !kernel.phases<2>
   kernel.group_barrier %zero threads(128)
