@@ -2,6 +2,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "codegen/ptx/AsyncLowering.h"
 #include "codegen/ptx/Float8.h"
 #include "codegen/ptx/Ptx.h"
 #include "codegen/ptx/SharedMemory.h"
@@ -25,9 +26,10 @@ class Lowering {
 public:
   Lowering(kernel::FuncOp source, const target::TargetDesc &target)
       : source(source), target(target), b(source.getContext()),
-        loc(source.getLoc()), shared(source, b) {}
+        loc(source.getLoc()), shared(source, b), async(b, shared) {}
 
   void run() {
+    convertAsyncTypes(source);
     SmallVector<Operation *> ops;
     source.walk([&](Operation *op) {
       if (op != source.getOperation() &&
@@ -81,6 +83,8 @@ private:
       call("llvm.nvvm.barrier.cta.sync.aligned.all", {i32(0)});
       return {};
     }
+    if (std::optional<SmallVector<Value>> values = async.lower(op))
+      return *values;
     if (std::optional<SmallVector<Value>> values = lowerShared(op))
       return *values;
     if (std::optional<SmallVector<Value>> values = lowerMatrix(op))
@@ -410,6 +414,7 @@ private:
   OpBuilder b;
   Location loc;
   SharedMemory shared;
+  AsyncLowering async;
 };
 
 } // namespace

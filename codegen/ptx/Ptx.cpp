@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/Ptx.h"
+#include "codegen/ptx/AsyncLowering.h"
 #include "codegen/ptx/SharedMemory.h"
 
 #include "ir/kernel/Kernel.h"
@@ -175,9 +176,44 @@ private:
 
 std::string withoutOccupancyGoal(std::string ptx) {
   size_t bound = ptx.find("\n.reqntid ");
-  if (bound != std::string::npos)
+  bool stated = ptx.find("\n.minnctapersm ") != std::string::npos;
+  if (bound != std::string::npos && !stated)
     ptx.insert(bound, "\n.minnctapersm 1");
   return ptx;
+}
+
+/// What a launch has to know, unless the kernel asks for more than the target
+/// has.
+static Result<PtxCode> describe(kernel::FuncOp function,
+                                const target::TargetDesc &target) {
+  PtxCode code;
+  code.entry = function.getSymName().str();
+  code.blockThreads = function.getBlockThreads();
+  code.sharedBytes = function.sharedBytes();
+  if (code.sharedBytes > kStaticSharedBytes)
+    code.dynamicSharedBytes = code.sharedBytes;
+  if (code.sharedBytes > target.smemPerBlock)
+    return makeError(ErrorCode::ResourceLimit, "kernel '" + code.entry + "'",
+                     "needs " + std::to_string(code.sharedBytes) +
+                         " bytes of shared memory; one block of " +
+                         target.name + " has " +
+                         std::to_string(target.smemPerBlock),
+                     "ptx.shared", "pin a schedule with smaller tiles");
+  if (Status status = checkAsyncOps(function, target); !status)
+    return status.error();
+  return code;
+}
+
+/// Registers can only change hands if the assembler knows how many a thread
+/// begins with, and it does if it knows the number of blocks per SM.
+static std::optional<uint32_t> minBlocksOf(kernel::FuncOp function) {
+  if (function.getMinBlocks())
+    return function.getMinBlocks();
+  bool changes =
+      function
+          .walk([](kernel::SetRegistersOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  return changes ? std::optional<uint32_t>(1) : std::nullopt;
 }
 
 Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
@@ -190,25 +226,16 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
   if (kernels.size() != 1)
     return internal("expected one kernel, found " +
                     std::to_string(kernels.size()));
-  PtxCode code;
-  code.entry = kernels[0].getSymName().str();
-  code.blockThreads = kernels[0].getBlockThreads();
-  code.sharedBytes = kernels[0].sharedBytes();
-  if (code.sharedBytes > kStaticSharedBytes)
-    code.dynamicSharedBytes = code.sharedBytes;
-  std::optional<uint32_t> minBlocks = kernels[0].getMinBlocks();
-  if (code.sharedBytes > target.smemPerBlock)
-    return makeError(ErrorCode::ResourceLimit, "kernel '" + code.entry + "'",
-                     "needs " + std::to_string(code.sharedBytes) +
-                         " bytes of shared memory; one block of " +
-                         target.name + " has " +
-                         std::to_string(target.smemPerBlock),
-                     "ptx.shared", "pin a schedule with smaller tiles");
+  Result<PtxCode> code = describe(kernels[0], target);
+  if (!code)
+    return code;
+  std::optional<uint32_t> minBlocks = minBlocksOf(kernels[0]);
+  ArrayAttr maps = kernels[0].getTensorMapsAttr();
   Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
   if (!machine)
     return machine.error();
   if (failed(expandMathForPtx(module, target)))
-    return makeError(ErrorCode::Unsupported, "kernel '" + code.entry + "'",
+    return makeError(ErrorCode::Unsupported, "kernel '" + code->entry + "'",
                      "it uses a function without a GPU instruction sequence",
                      "ptx.math", "write it with ops that docs/ops.md lists");
   if (failed(lowerKernelToNvvm(module, target)) ||
@@ -221,7 +248,9 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
     return internal("the kernel did not translate to LLVM IR");
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
-  markEntry(*llvmModule->getFunction(code.entry), code.blockThreads, minBlocks);
+  llvm::Function &entry = *llvmModule->getFunction(code->entry);
+  markEntry(entry, code->blockThreads, minBlocks);
+  markAsync(entry, maps ? maps.size() : 0);
   optimise(*llvmModule, **machine);
   if (listing) {
     llvm::raw_string_ostream stream(*listing);
@@ -236,8 +265,8 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
                                       llvm::CodeGenFileType::AssemblyFile))
     return internal("the backend emits no text");
   codegen.run(*llvmModule);
-  code.text.assign(buffer.begin(), buffer.end());
-  if (code.text.empty())
+  code->text.assign(buffer.begin(), buffer.end());
+  if (code->text.empty())
     return internal("the backend emitted nothing");
   return code;
 }

@@ -62,6 +62,10 @@ Value SharedMemory::address(Operation *op) {
     tileType = tile.getType();
     bytes = tileType.bytes();
     alignment = 1024;
+  } else if (auto phases = dyn_cast<kernel::PhasesAllocOp>(op)) {
+    planned = phases.getOffset();
+    bytes = kernel::kPhaseBytes * phases.getType().getCount();
+    alignment = kernel::kPhaseBytes;
   } else {
     auto alloc = cast<kernel::SharedAllocOp>(op);
     planned = alloc.getOffset();
@@ -72,12 +76,15 @@ Value SharedMemory::address(Operation *op) {
                            : llvm::alignTo(unplanned, alignment);
   unplanned = std::max(unplanned, offset + bytes);
   Value base = LLVM::AddressOfOp::create(b, loc, global);
-  // One value per allocation, also at offset 0: it is the key of `tiles`.
+  // One value per allocation, also at offset 0: it is the key of the maps.
   Value result =
       LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
                           ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
   if (tileType)
     tiles[result] = tileType;
+  if (auto phases = dyn_cast<kernel::PhasesAllocOp>(op))
+    barriers[result] = {static_cast<int64_t>(phases.getArrivals()),
+                        phases.getType().getCount()};
   return result;
 }
 
@@ -113,6 +120,13 @@ Value SharedMemory::element(Location loc, Value tile, Value stage, Value row,
   offset = add(loc, offset, mul(loc, turned, kChunk));
   offset = add(loc, offset, mul(loc, rem(column, perChunk), size));
   return advance(loc, tile, offset, constant);
+}
+
+Value SharedMemory::slabRow(Location loc, Value tile, Value stage, int64_t slab,
+                            int64_t row) {
+  kernel::SharedTileType type = typeOf(tile);
+  return advance(loc, tile, mul(loc, stage, type.stageBytes()),
+                 (slab * type.getRows() + row) * type.slabRowBytes());
 }
 
 Value SharedMemory::matrixRow(Location loc, Value tile, Value stage, Value row,

@@ -45,6 +45,9 @@ public:
   mlir::Value element(mlir::Location loc, mlir::Value tile, mlir::Value stage,
                       mlir::Value row, mlir::Value column,
                       int64_t rowOffset = 0);
+  /// Row `row` of slab `slab`, where a permutation begins: a multiple of 8.
+  mlir::Value slabRow(mlir::Location loc, mlir::Value tile, mlir::Value stage,
+                      int64_t slab, int64_t row);
   /// Where this lane points for a 16 x 16 block at (row + rowOffset, column +
   /// columnOffset): eight lanes to each quarter. `rowsFirst`: quarters 0 and 1
   /// lie below each other, else side by side.
@@ -54,6 +57,13 @@ public:
 
   kernel::SharedTileType typeOf(mlir::Value tile) const {
     return tiles.find(tile)->second;
+  }
+  /// How many threads arrive at each barrier, and how many barriers there are.
+  struct Phases {
+    int64_t arrivals, count;
+  };
+  Phases phasesOf(mlir::Value phases) const {
+    return barriers.find(phases)->second;
   }
 
 private:
@@ -67,6 +77,7 @@ private:
   mlir::LLVM::GlobalOp global;
   int64_t unplanned = 0; ///< end of what has a place so far
   llvm::DenseMap<mlir::Value, kernel::SharedTileType> tiles;
+  llvm::DenseMap<mlir::Value, Phases> barriers;
 };
 
 } // namespace azulejo::codegen
