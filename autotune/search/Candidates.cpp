@@ -85,9 +85,12 @@ std::vector<Schedule> neighbours(const KnobSpace &space, const Schedule &center,
                                  const std::set<std::string> &tried,
                                  size_t count) {
   std::vector<Schedule> found;
+  const KnobSpace::Values *around = space.valuesAround(center);
+  if (!around)
+    return found;
   for (const KnobSpec &spec : schedule::knobsOf(space.family, space.kind)) {
-    auto it = space.values.find(spec.name);
-    if (it == space.values.end())
+    auto it = around->find(spec.name);
+    if (it == around->end())
       continue;
     std::vector<int64_t> values = it->second;
     std::sort(values.begin(), values.end());

@@ -157,7 +157,7 @@ Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
   Result<schedule::Schedule> parsed =
       schedule::Schedule::parse(best->schedule, state->target.kind);
   if (!parsed ||
-      !(*parsed == schedules.fallback || isLegal(*parsed, schedules.space)))
+      !(*parsed == schedules.fallback || schedules.space.contains(*parsed)))
     return std::nullopt;
   cache::Environment now = tuningEnvironment(state->target, state->request);
   bool canJudge = state->secondsLeft() > 0 && !state->interrupted &&

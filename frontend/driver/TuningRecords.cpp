@@ -13,7 +13,7 @@ namespace azulejo::driver {
 
 // Goes up when a family's lowering changes so much that old timings mislead, or
 // when the text of its schedules changes.
-static constexpr const char *kFamilyVersion = "2";
+static constexpr const char *kFamilyVersion = "3";
 
 cache::Store openStore(const api::CompileRequest &request) {
   cache::CacheOptions options;
@@ -77,24 +77,6 @@ cache::Environment tuningEnvironment(const target::TargetDesc &target,
   }
   return {request.driverVersion, assembler, LLVM_VERSION_STRING,
           api::buildId()};
-}
-
-bool isLegal(const schedule::Schedule &schedule,
-             const schedule::KnobSpace &space) {
-  if (schedule.family != space.family || schedule.kind != space.kind)
-    return false;
-  for (const schedule::KnobSpec &spec :
-       schedule::knobsOf(space.family, space.kind)) {
-    auto it = space.values.find(spec.name);
-    int64_t value = schedule.knob(spec.name);
-    bool known = it == space.values.end()
-                     ? value == spec.defaultValue
-                     : std::find(it->second.begin(), it->second.end(), value) !=
-                           it->second.end();
-    if (!known)
-      return false;
-  }
-  return !space.illegal || !space.illegal(schedule);
 }
 
 } // namespace azulejo::driver

@@ -27,11 +27,6 @@ cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
 cache::Environment tuningEnvironment(const target::TargetDesc &target,
                                      const api::CompileRequest &request);
 
-/// Whether the schedule is a point of the space: a record may come from a
-/// build with other knobs.
-bool isLegal(const schedule::Schedule &schedule,
-             const schedule::KnobSpace &space);
-
 } // namespace azulejo::driver
 
 #endif // AZULEJO_FRONTEND_DRIVER_TUNINGRECORDS_H

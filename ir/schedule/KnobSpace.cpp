@@ -8,9 +8,10 @@
 
 namespace azulejo::schedule {
 
-std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
-  std::vector<Schedule> all{Schedule::defaults(family, kind)};
-  for (const KnobSpec &spec : knobsOf(family, kind)) {
+static std::vector<Schedule> combinations(const KnobSpace &space,
+                                          const KnobSpace::Values &values) {
+  std::vector<Schedule> all{Schedule::defaults(space.family, space.kind)};
+  for (const KnobSpec &spec : knobsOf(space.family, space.kind)) {
     auto it = values.find(spec.name);
     if (it == values.end())
       continue;
@@ -22,6 +23,45 @@ std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
       }
     all = std::move(next);
   }
+  return all;
+}
+
+static bool isCombination(const Schedule &schedule,
+                          const KnobSpace::Values &values) {
+  for (const KnobSpec &spec : knobsOf(schedule.family, schedule.kind)) {
+    auto it = values.find(spec.name);
+    int64_t value = schedule.knob(spec.name);
+    bool known = it == values.end()
+                     ? value == spec.defaultValue
+                     : std::find(it->second.begin(), it->second.end(), value) !=
+                           it->second.end();
+    if (!known)
+      return false;
+  }
+  return true;
+}
+
+const KnobSpace::Values *
+KnobSpace::valuesAround(const Schedule &schedule) const {
+  if (schedule.family != family || schedule.kind != kind)
+    return nullptr;
+  if (isCombination(schedule, values))
+    return &values;
+  for (const Values &other : others)
+    if (isCombination(schedule, other))
+      return &other;
+  return nullptr;
+}
+
+bool KnobSpace::contains(const Schedule &schedule) const {
+  return valuesAround(schedule) && (!illegal || !illegal(schedule));
+}
+
+std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
+  std::vector<Schedule> all = combinations(*this, values);
+  for (const Values &other : others)
+    for (Schedule &schedule : combinations(*this, other))
+      all.push_back(std::move(schedule));
   if (illegal)
     std::erase_if(all,
                   [&](const Schedule &s) { return illegal(s).has_value(); });

@@ -54,17 +54,27 @@ struct Schedule {
 };
 
 struct KnobSpace {
+  /// Values per knob; knobs that are absent stay at their default. Stands for
+  /// all combinations.
+  using Values = std::map<std::string, std::vector<int64_t>>;
+
   std::string family;
   target::Kind kind = target::Kind::Cpu;
-  /// Values per knob; knobs that are absent stay at their default.
-  std::map<std::string, std::vector<int64_t>> values;
+  Values values;
   /// Prunes combinations by arithmetic; returns the reason, or nullopt.
   std::function<std::optional<std::string>(const Schedule &)> illegal;
   /// Lower is better; an analytic guess that only orders the candidates.
   std::function<double(const Schedule &)> cost;
+  /// Further combinations, of knobs that mean something together only.
+  std::vector<Values> others = {};
 
   /// All legal schedules, best guess first, at most `limit`.
   std::vector<Schedule> enumerate(size_t limit) const;
+  /// Those of `values` and `others` that the schedule is a combination of;
+  /// null: of none, and so not in the space.
+  const Values *valuesAround(const Schedule &schedule) const;
+  /// Whether enumerate(no limit) has the schedule.
+  bool contains(const Schedule &schedule) const;
 };
 
 } // namespace azulejo::schedule

@@ -58,7 +58,30 @@ LogicalResult KernelOp::verify() {
   for (int64_t tile : getGridTiles())
     if (tile < 1)
       return emitOpError("grid tiles must be positive");
+  if (getMostBlocks() && static_cast<int64_t>(*getMostBlocks()) < 1)
+    return emitOpError("needs at least one block");
+  std::optional<ArrayAttr> extents = getViewExtents();
+  if (!extents)
+    return success();
+  if (extents->size() != getViews().size())
+    return emitOpError("needs the extents of every view, or of none");
+  for (auto [extent, view] : llvm::zip(*extents, getViews())) {
+    auto list = dyn_cast<ArrayAttr>(extent);
+    if (!list ||
+        static_cast<int64_t>(list.size()) !=
+            cast<ViewType>(view.getType()).getRank() ||
+        !llvm::all_of(list, [](Attribute a) { return isa<StringAttr>(a); }))
+      return emitOpError("needs a polynomial for every axis of view ")
+             << view.getArgNumber();
+  }
   return success();
+}
+
+StringRef KernelOp::viewExtent(unsigned view, unsigned axis) {
+  std::optional<ArrayAttr> extents = getViewExtents();
+  if (!extents)
+    return "";
+  return cast<StringAttr>(cast<ArrayAttr>((*extents)[view])[axis]).getValue();
 }
 
 LogicalResult MapOp::verify() {

@@ -24,12 +24,17 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol,
     one axis per entry of `gridExtents` (polynomial or constant) cut into
     `gridTiles`; the number of blocks is the product of the ceiling quotients.
     With `assume_aligned` the backend may rely on 16-byte aligned addresses and
-    outer strides where it says so (kernel.func's `aligned_views`).
+    outer strides where it says so (kernel.func's `aligned_views`). With
+    `mostBlocks` a launch has at most that many blocks, which take several work
+    items each. `viewExtents` are the sizes of the views, an array of
+    polynomials each, for backends that have to know where a view ends.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$symbols,
                        StrArrayAttr:$gridExtents,
                        DenseI64ArrayAttr:$gridTiles, StrAttr:$family,
-                       StrAttr:$schedule, UnitAttr:$assume_aligned);
+                       StrAttr:$schedule, UnitAttr:$assume_aligned,
+                       OptionalAttr<I64Attr>:$mostBlocks,
+                       OptionalAttr<ArrayAttr>:$viewExtents);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -41,6 +46,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol,
     ::mlir::ArrayRef<::mlir::BlockArgument> getSymbolArgs() {
       return getBody().getArguments().take_back(getSymbols().size());
     }
+    /// The size of a view along an axis, as text; empty where it is not known.
+    ::mlir::StringRef viewExtent(unsigned view, unsigned axis);
   }];
 }
 

@@ -21,6 +21,9 @@ mlir::LogicalResult lowerTileToKernel(mlir::ModuleOp module);
 /// Gives every allocation of shared memory its offset.
 void planSharedMemory(kernel::FuncOp function);
 
+/// Sets kernel.group_wait's `pending` to the most that is certainly right.
+void placeGroupWaits(kernel::FuncOp function);
+
 /// Registers --azulejo-lower-tile-to-kernel and the pipeline
 /// --azulejo-tile-to-kernel.
 void registerPasses();

@@ -10,6 +10,13 @@ namespace azulejo::gpu {
 
 LogicalResult KernelArguments::bind(ThreadBuilder &t, Block &entry,
                                     int64_t rasterGroup) {
+  if (failed(bindArguments(t, entry)))
+    return failure();
+  placeItem(t, kernel::BlockIdOp::create(t.b, t.loc), rasterGroup);
+  return success();
+}
+
+LogicalResult KernelArguments::bindArguments(ThreadBuilder &t, Block &entry) {
   auto next = [&] { return entry.addArgument(t.b.getI64Type(), t.loc); };
   for (BlockArgument view : source.getViews()) {
     auto type = cast<tile::ViewType>(view.getType());
@@ -24,16 +31,15 @@ LogicalResult KernelArguments::bind(ThreadBuilder &t, Block &entry,
   }
   for (BlockArgument symbol : source.getSymbolArgs())
     scalars[symbol] = next();
-  return bindGrid(t, rasterGroup);
+  return bindGrid(t);
 }
 
-LogicalResult KernelArguments::bindGrid(ThreadBuilder &t, int64_t rasterGroup) {
+LogicalResult KernelArguments::bindGrid(ThreadBuilder &t) {
   llvm::StringMap<Value> symbols;
   for (auto [symbol, arg] :
        llvm::zip(source.getSymbols().getAsValueRange<StringAttr>(),
                  source.getSymbolArgs()))
     symbols[symbol] = scalars[arg];
-  SmallVector<Value> blocks;
   for (auto [extent, tile] :
        llvm::zip(source.getGridExtents().getAsValueRange<StringAttr>(),
                  source.getGridTiles())) {
@@ -45,19 +51,30 @@ LogicalResult KernelArguments::bindGrid(ThreadBuilder &t, int64_t rasterGroup) {
       size = it->second;
     else
       return source.emitOpError("grid extent '") << extent << "' is no symbol";
-    blocks.push_back(t.ceilDiv(size, tile));
+    gridSteps.push_back(t.ceilDiv(size, tile));
   }
+  return success();
+}
+
+Value KernelArguments::itemCount(ThreadBuilder &t) const {
+  Value count = t.i64(1);
+  for (Value steps : gridSteps)
+    count = t.mul(count, steps);
+  return count;
+}
+
+void KernelArguments::placeItem(ThreadBuilder &t, Value item,
+                                int64_t rasterGroup) {
   auto split = [&](Value x, Value by) {
     return std::pair{t.b.createOrFold<arith::DivUIOp>(t.loc, x, by),
                      t.b.createOrFold<arith::RemUIOp>(t.loc, x, by)};
   };
-  Value item = kernel::BlockIdOp::create(t.b, t.loc);
-  programIds.assign(blocks.size(), Value());
-  size_t axis = blocks.size();
+  programIds.assign(gridSteps.size(), Value());
+  size_t axis = gridSteps.size();
   if (rasterGroup > 1 && axis >= 2) {
     // Strips of `rasterGroup` rows; within one the rows vary fastest. The last
     // strip may be lower.
-    Value rows = blocks[axis - 2], columns = blocks[axis - 1];
+    Value rows = gridSteps[axis - 2], columns = gridSteps[axis - 1];
     auto [rest, inPlane] = split(item, t.mul(rows, columns));
     auto [strip, inStrip] = split(inPlane, t.mul(t.i64(rasterGroup), columns));
     Value first = t.mul(strip, t.i64(rasterGroup));
@@ -69,10 +86,9 @@ LogicalResult KernelArguments::bindGrid(ThreadBuilder &t, int64_t rasterGroup) {
     axis -= 2;
   }
   for (; axis-- > 1;)
-    std::tie(item, programIds[axis]) = split(item, blocks[axis]);
+    std::tie(item, programIds[axis]) = split(item, gridSteps[axis]);
   if (!programIds.empty() && !programIds[0])
     programIds[0] = item;
-  return success();
 }
 
 LogicalResult KernelArguments::emitRead(ThreadBuilder &t, tile::ReadOp read) {

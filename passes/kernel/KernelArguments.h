@@ -24,12 +24,20 @@ public:
   explicit KernelArguments(tile::KernelOp source)
       : source(source), assumeAligned(source.getAssumeAligned()) {}
 
-  /// Adds the arguments to `entry` and emits the program ids. The last axis of
-  /// the grid varies fastest; with `rasterGroup` above 1 the last two axes are
-  /// walked in strips of that many steps of the one before last, so that
-  /// blocks which run together share operands of both.
+  /// Adds the arguments to `entry`, behind what it has, and emits the program
+  /// ids of the block's one item.
   mlir::LogicalResult bind(ThreadBuilder &t, mlir::Block &entry,
                            int64_t rasterGroup = 1);
+  /// Only adds the arguments: a block has several items, to be placed.
+  mlir::LogicalResult bindArguments(ThreadBuilder &t, mlir::Block &entry);
+
+  /// How many work items there are (i64).
+  mlir::Value itemCount(ThreadBuilder &t) const;
+  /// Emits the program ids of an item. The last axis of the grid varies
+  /// fastest; with `rasterGroup` above 1 the last two axes are walked in strips
+  /// of that many steps of the one before last, so that blocks which run
+  /// together share operands of both.
+  void placeItem(ThreadBuilder &t, mlir::Value item, int64_t rasterGroup = 1);
 
   /// Emits a scalar op of the tile program; its operands have been emitted.
   mlir::LogicalResult emitScalar(ThreadBuilder &t, mlir::Operation &op);
@@ -43,6 +51,11 @@ public:
   mlir::Value isAligned(ThreadBuilder &t, tile::MapOp map, int64_t width,
                         unsigned laneAxis);
   const std::set<int64_t> &assumedViews() const { return assumed; }
+  bool mayAssumeAligned() const { return assumeAligned; }
+  /// Only for kernels that may assume it.
+  void assumeAlignedView(mlir::BlockArgument view) {
+    assumed.insert(view.getArgNumber());
+  }
 
   const ViewAccess &view(mlir::Value value) const {
     return views.find(value)->second;
@@ -52,6 +65,7 @@ public:
     assert(it != scalars.end() && "scalar was not lowered");
     return it->second;
   }
+  bool isScalar(mlir::Value value) const { return scalars.count(value); }
   void setScalar(mlir::Value value, mlir::Value kernelValue) {
     scalars[value] = kernelValue;
   }
@@ -62,13 +76,14 @@ private:
                    WideViews &views) const;
   mlir::Value emitAligned(ThreadBuilder &t, const WideViews &views) const;
   mlir::LogicalResult emitRead(ThreadBuilder &t, tile::ReadOp read);
-  mlir::LogicalResult bindGrid(ThreadBuilder &t, int64_t rasterGroup);
+  mlir::LogicalResult bindGrid(ThreadBuilder &t);
 
   tile::KernelOp source;
   bool assumeAligned;
   std::set<int64_t> assumed; ///< argument numbers
   llvm::DenseMap<mlir::Value, ViewAccess> views;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::SmallVector<mlir::Value> gridSteps; ///< per axis of the grid
   llvm::SmallVector<mlir::Value> programIds;
 };
 

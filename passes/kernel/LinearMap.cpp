@@ -10,12 +10,24 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
+static MapWindow whole(ThreadBuilder &t, const WarpGrid &grid,
+                       tile::MapOp map) {
+  return {grid.thread, grid.threads(),    t.i32(0),
+          t.i32(0),    map.getShape()[0], map.getShape().back()};
+}
+
 LinearMap::LinearMap(ThreadBuilder &t, KernelArguments &arguments,
                      const WarpGrid &grid, tile::MapOp map,
                      ArrayRef<RowArray> inputs)
-    : t(t), arguments(arguments), grid(grid), map(map), inputs(inputs),
+    : LinearMap(t, arguments, map, inputs, whole(t, grid, map)) {}
+
+LinearMap::LinearMap(ThreadBuilder &t, KernelArguments &arguments,
+                     tile::MapOp map, ArrayRef<RowArray> inputs,
+                     const MapWindow &window)
+    : t(t), arguments(arguments), map(map), inputs(inputs),
       laneAxis(map.getShape().size() - 1),
-      width(map.getShape().size() == 1 ? 1 : kernel::kAccessElements) {}
+      width(map.getShape().size() == 1 ? 1 : kernel::kAccessElements),
+      window(window) {}
 
 /// Rows are 32 bytes apart beyond a multiple of 128, so that the eight rows
 /// which a warp writes together lie in different banks.
@@ -79,13 +91,15 @@ RowArray LinearMap::spill(ThreadBuilder &t, const WarpGrid &grid,
 }
 
 Value LinearMap::wideIndex(Value x) {
-  return arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), x);
+  return t.b.createOrFold<arith::ExtUIOp>(t.loc, t.b.getI64Type(), x);
 }
 
 SmallVector<Value> LinearMap::load(const RowArray &input, Value row,
                                    Value column, int64_t count) {
   SmallVector<Value> values;
   Value base = t.mul(row, t.i32(input.pitch));
+  if (input.first)
+    base = t.add(base, input.first);
   int64_t step = std::min<int64_t>(count, 4);
   for (int64_t i = 0; i < count; i += step) {
     auto load = kernel::SharedLoadOp::create(
@@ -124,10 +138,11 @@ MapBody LinearMap::bodyAt(Value row, Value atRow) {
 
 /// `first`: i32, the chunk's first column in the tile.
 void LinearMap::emitChunk(Value row, Value first, bool wide) {
-  Value atRow,
-      at = t.add(arguments.scalar(map.getOrigin()[laneAxis]), wideIndex(first));
+  Value atRow, at = t.add(arguments.scalar(map.getOrigin()[laneAxis]),
+                          wideIndex(t.add(window.firstColumn, first)));
   if (laneAxis == 1)
-    atRow = t.add(arguments.scalar(map.getOrigin()[0]), wideIndex(row));
+    atRow = t.add(arguments.scalar(map.getOrigin()[0]),
+                  wideIndex(t.add(window.firstRow, row)));
   MapBody body = bodyAt(row, atRow);
   int64_t lanes = wide ? width : 1;
   // A tile of rank 1 has its rows as lanes.
@@ -145,17 +160,21 @@ void LinearMap::emitSingles(Value row, Value first, Value count) {
          });
 }
 
+/// How many of the window's rows or columns exist.
+Value LinearMap::inside(unsigned axis) {
+  bool isRow = axis == 0;
+  Value origin = t.add(arguments.scalar(map.getOrigin()[axis]),
+                       wideIndex(isRow ? window.firstRow : window.firstColumn)),
+        extent = arguments.scalar(map.getExtent()[axis]);
+  int64_t most = isRow ? window.rows : window.columns;
+  Value count = t.max(t.min(t.sub(extent, origin), t.i64(most)), t.i64(0));
+  return arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), count);
+}
+
 void LinearMap::run() {
-  auto inside = [&](unsigned axis) {
-    Value origin = arguments.scalar(map.getOrigin()[axis]),
-          extent = arguments.scalar(map.getExtent()[axis]);
-    Value count = t.max(
-        t.min(t.sub(extent, origin), t.i64(map.getShape()[axis])), t.i64(0));
-    return Value(arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), count));
-  };
-  Value threads = t.i32(grid.threads());
+  Value threads = t.i32(window.threads);
   if (laneAxis == 0) {
-    t.loop(grid.thread, inside(0), threads, {},
+    t.loop(window.thread, inside(0), threads, {},
            [&](Value at, ValueRange) -> SmallVector<Value> {
              emitChunk(t.i32(0), at, /*wide=*/false);
              return {};
@@ -165,8 +184,8 @@ void LinearMap::run() {
   Value rows = inside(0), columns = inside(1);
   Value aligned = arguments.isAligned(t, map, width, laneAxis);
   int64_t perRow =
-      static_cast<int64_t>(llvm::divideCeil(map.getShape()[1], width));
-  t.loop(grid.thread, t.mul(rows, t.i32(perRow)), threads, {},
+      static_cast<int64_t>(llvm::divideCeil(window.columns, width));
+  t.loop(window.thread, t.mul(rows, t.i32(perRow)), threads, {},
          [&](Value index, ValueRange) -> SmallVector<Value> {
            Value row =
                t.b.createOrFold<arith::DivUIOp>(t.loc, index, t.i32(perRow));

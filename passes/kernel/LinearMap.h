@@ -23,14 +23,26 @@ namespace azulejo::gpu {
 struct RowArray {
   mlir::Value array; ///< a kernel.shared
   int64_t pitch = 1; ///< elements from row to row
+  mlir::Value first; ///< i32: where row 0 begins; null: at the beginning
+};
+
+/// Some threads and the part of the map that they emit. The arrays hold that
+/// part alone.
+struct MapWindow {
+  mlir::Value thread; ///< i32, below `threads`
+  int64_t threads;
+  mlir::Value firstRow, firstColumn; ///< i32, from the map's origin
+  int64_t rows, columns;
 };
 
 class LinearMap {
 public:
   LinearMap(ThreadBuilder &t, KernelArguments &arguments, const WarpGrid &grid,
             tile::MapOp map, llvm::ArrayRef<RowArray> inputs);
-  /// Emits the map at the top level of the kernel, after a barrier that makes
-  /// the arrays visible.
+  /// The same by some threads, for a map with two axes.
+  LinearMap(ThreadBuilder &t, KernelArguments &arguments, tile::MapOp map,
+            llvm::ArrayRef<RowArray> inputs, const MapWindow &window);
+  /// Emits the map, after a barrier that makes the arrays visible.
   void run();
 
   /// Writes a fragment (row tile) of `rows` rows per block to a new array; the
@@ -40,6 +52,7 @@ public:
   static RowArray spill(ThreadBuilder &t, const WarpGrid &grid, RowTile &tile);
 
 private:
+  mlir::Value inside(unsigned axis);
   void emitChunk(mlir::Value row, mlir::Value first, bool wide);
   void emitSingles(mlir::Value row, mlir::Value first, mlir::Value count);
   MapBody bodyAt(mlir::Value row, mlir::Value atRow);
@@ -51,11 +64,11 @@ private:
 
   ThreadBuilder &t;
   KernelArguments &arguments;
-  const WarpGrid &grid;
   tile::MapOp map;
   llvm::ArrayRef<RowArray> inputs;
   unsigned laneAxis;
   int64_t width;
+  MapWindow window;
 };
 
 } // namespace azulejo::gpu

@@ -6,6 +6,7 @@
 #include "ir/kernel/Kernel.h"
 #include "passes/kernel/Kernel.h"
 #include "passes/kernel/MatrixLowering.h"
+#include "passes/kernel/RoleLowering.h"
 #include "passes/kernel/RowLowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -27,8 +28,12 @@ static LogicalResult lowerKernel(tile::KernelOp source,
   bool multiplies =
       source.walk([](tile::DotOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  return multiplies ? MatrixLowering(source, schedule).run(b)
-                    : RowLowering(source, schedule).run(b);
+  if (!multiplies)
+    return RowLowering(source, schedule).run(b);
+  auto consumers = schedule.knobs.find("consumers");
+  return consumers != schedule.knobs.end() && consumers->second > 0
+             ? RoleLowering(source, schedule).run(b)
+             : MatrixLowering(source, schedule).run(b);
 }
 
 LogicalResult lowerTileToKernel(ModuleOp module) {
@@ -43,8 +48,10 @@ LogicalResult lowerTileToKernel(ModuleOp module) {
       return failure();
     source.erase();
   }
-  for (auto function : module.getOps<kernel::FuncOp>())
+  for (auto function : module.getOps<kernel::FuncOp>()) {
+    placeGroupWaits(function);
     planSharedMemory(function);
+  }
   return success();
 }
 

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/OperandStaging.h"
 
+#include "passes/kernel/BulkOperand.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -15,33 +17,6 @@ namespace azulejo::gpu {
 static constexpr int64_t kWrittenOut = 16;
 /// Chunks that a thread takes from a ring before it computes from them.
 static constexpr int64_t kTakenTogether = 4;
-
-/// The read that the body is, if it is nothing else: index arithmetic and one
-/// unconditional read of `element`, which is what the map yields.
-static tile::ReadOp soleRead(tile::MapOp map, Type element) {
-  Operation *yield = map.getBody().front().getTerminator();
-  auto read = yield->getOperand(0).getDefiningOp<tile::ReadOp>();
-  if (!read || read.getPredicate() ||
-      read.getView().getType().getElementType() != element)
-    return {};
-  for (Operation &op : map.getBody().front().without_terminator())
-    if (&op != read && !isa<arith::ArithDialect>(op.getDialect()))
-      return {};
-  return read;
-}
-
-/// The axis along which the map reads neighbours, if there is one: the axis of
-/// most reads, the last one on a tie.
-static unsigned chooseLaneAxis(tile::MapOp map) {
-  int score[2] = {0, 0};
-  for (unsigned axis : {0u, 1u}) {
-    LaneAnalysis lanes(map, 1, axis);
-    map.walk([&](tile::ReadOp read) {
-      score[axis] += lanes.isContiguous(read.getIndices());
-    });
-  }
-  return score[0] > score[1] ? 0 : 1;
-}
 
 /// The reads whose elements the map's elements have for their own: neighbours
 /// lie side by side, another row has others. Those of the narrowest type, so

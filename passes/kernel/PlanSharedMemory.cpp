@@ -35,6 +35,9 @@ static std::optional<Allocation> allocationOf(Operation &op) {
   // The swizzles of asynchronous units count from a multiple of 1024.
   if (auto tile = dyn_cast<kernel::TileAllocOp>(op))
     return Allocation{&op, tile.getType().bytes(), 1024};
+  if (auto phases = dyn_cast<kernel::PhasesAllocOp>(op))
+    return Allocation{&op, kernel::kPhaseBytes * phases.getType().getCount(),
+                      kernel::kPhaseBytes};
   return std::nullopt;
 }
 

@@ -162,6 +162,7 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
     // Strips only help where a wave does not cover the columns anyway.
     return clocks * (s.knob("rasterGroup") > 1 ? 0.999 : 1);
   };
+  addRoleSchedules(space, facts, target);
   return space;
 }
 
@@ -206,7 +207,9 @@ static Schedule roomiest(KnobSpace space, Print print) {
 
 Schedule gpuGeneralProduct(const ProductFacts &facts,
                            const target::TargetDesc &target) {
-  return roomiest(gpuProductSpace(facts, target), [=](const Schedule &s) {
+  ProductFacts general = facts;
+  general.plain = false; // bulk copies are of aligned tensors only
+  return roomiest(gpuProductSpace(general, target), [=](const Schedule &s) {
     return productFootprint(s, facts.elementBytes);
   });
 }

@@ -24,7 +24,8 @@ KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
   kernel = tile::KernelOp::create(
       b, loc, name, b.getStrArrayAttr({}), b.getStrArrayAttr({}),
       b.getDenseI64ArrayAttr({}), b.getStringAttr(schedule.family),
-      b.getStringAttr(schedule.str()), /*assume_aligned=*/false);
+      b.getStringAttr(schedule.str()), /*assume_aligned=*/false,
+      /*mostBlocks=*/IntegerAttr(), /*viewExtents=*/ArrayAttr());
   Block &block = kernel.getBody().emplaceBlock();
   auto addView = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);
@@ -76,6 +77,23 @@ void KernelFrame::setGrid(ArrayRef<std::pair<opset::Dim, int64_t>> axes) {
   SmallVector<StringRef> refs(extents.begin(), extents.end());
   kernel.setGridExtentsAttr(b.getStrArrayAttr(refs));
   kernel.setGridTilesAttr(b.getDenseI64ArrayAttr(tiles));
+}
+
+void KernelFrame::setViewExtents(ArrayRef<Type> outputTypes) {
+  SmallVector<Attribute> views;
+  auto addView = [&](Type type) {
+    SmallVector<std::string> extents;
+    for (const opset::Dim &dim :
+         graphir::toOpset(cast<RankedTensorType>(type)).shape)
+      extents.push_back(dim.str());
+    views.push_back(b.getStrArrayAttr(
+        SmallVector<StringRef>(extents.begin(), extents.end())));
+  };
+  for (Type type : region.getInputs().getTypes())
+    addView(type);
+  for (Type type : outputTypes)
+    addView(type);
+  kernel.setViewExtentsAttr(b.getArrayAttr(views));
 }
 
 static std::optional<int64_t> constantOf(Value value) {

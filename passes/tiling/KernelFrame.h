@@ -42,6 +42,8 @@ public:
   mlir::Value constant(int64_t value);
   mlir::Value f32(double value);
   void setGrid(llvm::ArrayRef<std::pair<opset::Dim, int64_t>> axes);
+  /// Tells the kernel how large the tensors are that its views are of.
+  void setViewExtents(llvm::ArrayRef<mlir::Type> outputTypes);
 
   // Index arithmetic on non-negative values, folded where constant.
   mlir::Value add(mlir::Value x, mlir::Value y);

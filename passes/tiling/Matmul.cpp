@@ -38,11 +38,15 @@ public:
 
   Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
                               const schedule::Schedule &schedule,
-                              const target::TargetDesc &) const override {
+                              const target::TargetDesc &target) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel Matmul", *reason,
                        "Matmul.region", "compile without fusion (--no-fusion)");
-    return soleKernel(productKernel(b, region, schedule));
+    Result<tile::KernelOp> kernel = productKernel(b, region, schedule);
+    // Blocks with roles stay: one for each that the units hold.
+    if (kernel && schedule.knob("consumers") > 0)
+      kernel->setMostBlocks(target.units * schedule.knob("minBlocks"));
+    return soleKernel(std::move(kernel));
   }
 };
 

@@ -53,6 +53,12 @@ public:
         tileN(schedule.knob("tileN")), tileK(schedule.knob("tileK")),
         splits(partial ? schedule.knob("splits") : 1) {}
 
+  /// Where a view ends is what bulk copies have to know.
+  Program &withViewExtents(ArrayRef<Type> outputTypes) {
+    f.setViewExtents(outputTypes);
+    return *this;
+  }
+
   Result<tile::KernelOp> run(const Epilogue &epilogue) {
     placeItem();
     Value zero = f.f32(0);
@@ -236,13 +242,35 @@ std::optional<std::string> refusesProduct(graphir::FusedOp region) {
   return std::nullopt;
 }
 
+/// Whether an operand is an input of the region as it lies in memory, whose
+/// elements are contiguous along the operand's rows or columns.
+static bool isPlain(Value operand, bool mergesRows) {
+  size_t rank = cast<RankedTensorType>(operand.getType()).getRank();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  while (auto transpose = operand.getDefiningOp<graphir::TransposeOp>()) {
+    if (mergesRows)
+      return false;
+    for (int64_t &axis : axes)
+      axis = transpose.getPerm()[axis];
+    operand = transpose.getInput();
+  }
+  if (!isa<BlockArgument>(operand))
+    return false;
+  auto last = static_cast<int64_t>(rank) - 1;
+  return axes[rank - 1] == last || axes[rank - 2] == last;
+}
+
 ProductFacts productFacts(graphir::FusedOp region) {
   int count;
   graphir::MatmulOp op = productOf(region, count);
   ProductShape shape(op);
+  // A tensor map has at most five axes.
+  bool plain = shape.batch.size() <= 3 &&
+               isPlain(op->getOperand(0), shape.rows.size() > 1) &&
+               isPlain(op->getOperand(1), /*mergesRows=*/false);
   return {typicalSize(opset::elementCount(shape.rows), region),
           typicalSize(shape.n, region), typicalSize(shape.k, region),
-          operandTypeOf(op->getOperand(0)) ? 2 : 4};
+          operandTypeOf(op->getOperand(0)) ? 2 : 4, plain};
 }
 
 RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits) {
@@ -256,8 +284,9 @@ Result<tile::KernelOp> productKernel(OpBuilder &b, graphir::FusedOp region,
                                      const schedule::Schedule &schedule) {
   int count;
   graphir::MatmulOp op = productOf(region, count);
-  return Program(b, region, op, schedule, /*partial=*/false,
-                 llvm::to_vector(region.getOutputs().getTypes()))
+  SmallVector<Type> outputs = llvm::to_vector(region.getOutputs().getTypes());
+  return Program(b, region, op, schedule, /*partial=*/false, outputs)
+      .withViewExtents(outputs)
       .run(findEpilogue(region, op));
 }
 

@@ -19,6 +19,8 @@ namespace azulejo::tiling {
 struct ProductFacts {
   std::optional<int64_t> rows, columns, depth;
   int64_t elementBytes = 4;
+  /// Both operands are tensors as they lie in memory, which bulk copies fetch.
+  bool plain = false;
 };
 
 struct AttentionFacts {
@@ -80,6 +82,10 @@ schedule::KnobSpace gpuDecodeSpace(const DecodeFacts &facts,
                                    const target::TargetDesc &target);
 schedule::KnobSpace gpuFewRowsSpace(const FewRowsFacts &facts,
                                     const target::TargetDesc &target);
+/// Adds schedules with warp roles to the space of a product, where the target
+/// and the operands allow them.
+void addRoleSchedules(schedule::KnobSpace &space, const ProductFacts &facts,
+                      const target::TargetDesc &target);
 /// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);
 /// Among those that leave a thread a quarter of its registers.

@@ -108,16 +108,23 @@ TEST(TuningRecords, OnlyPointsOfTheSpaceAreLegal) {
   };
   schedule::Schedule schedule =
       schedule::Schedule::defaults("RowChain", target::Kind::Cpu);
-  EXPECT_TRUE(driver::isLegal(schedule, space));
+  EXPECT_TRUE(space.contains(schedule));
   schedule.knobs["rowTile"] = 2;
-  EXPECT_FALSE(driver::isLegal(schedule, space));
+  EXPECT_FALSE(space.contains(schedule));
   schedule.knobs["rowTile"] = 8;
-  EXPECT_FALSE(driver::isLegal(schedule, space));
+  EXPECT_FALSE(space.contains(schedule));
   schedule.knobs["rowTile"] = 1;
   schedule.knobs["unroll"] = 4; // not in this space
-  EXPECT_FALSE(driver::isLegal(schedule, space));
-  EXPECT_FALSE(driver::isLegal(
-      schedule::Schedule::defaults("Matmul", target::Kind::Cpu), space));
+  EXPECT_FALSE(space.contains(schedule));
+  // Knobs that mean something together only.
+  space.others.push_back({{"unroll", {4}}});
+  schedule.knobs["rowTile"] = 4;
+  EXPECT_TRUE(space.contains(schedule));
+  schedule.knobs["rowTile"] = 1;
+  EXPECT_FALSE(space.contains(schedule));
+  EXPECT_EQ(space.enumerate(100).size(), 3u);
+  EXPECT_FALSE(space.contains(
+      schedule::Schedule::defaults("Matmul", target::Kind::Cpu)));
 }
 
 HostTensor ramp(int64_t count) {

@@ -1,0 +1,406 @@
+//===- RoleLowering.cpp - products by warps with roles --------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/RoleLowering.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+static constexpr int64_t kGroupWarps =
+    kernel::kGroupThreads / kernel::kWarpThreads;
+/// Columns that a warp takes through shared memory at a time, and how far apart
+/// their rows are: eight rows that are written together lie in different banks.
+static constexpr int64_t kSliceColumns = 64, kSlicePitch = kSliceColumns + 8;
+
+/// Registers of a thread that copies and of one that multiplies. Without an
+/// entry the threads keep what they are launched with. All of a unit's 65,536
+/// are dealt out: 128 (c + m p) of them, with m multiplying groups.
+struct RegisterSplit {
+  int64_t copying, multiplying;
+};
+static std::optional<RegisterSplit> splitFor(int64_t consumers) {
+  if (consumers == 2)
+    return RegisterSplit{40, 232};
+  if (consumers == 3)
+    return RegisterSplit{32, 160};
+  return std::nullopt;
+}
+
+RoleLowering::RoleLowering(tile::KernelOp source,
+                           const schedule::Schedule &schedule)
+    : source(source), arguments(source), consumers(schedule.knob("consumers")),
+      stages(schedule.knob("stages")),
+      rasterGroup(schedule.knob("rasterGroup")) {}
+
+LogicalResult RoleLowering::refuse(Operation *op, const Twine &why) {
+  return op->emitOpError("cannot run by roles: ") << why;
+}
+
+LogicalResult RoleLowering::findProgram() {
+  if (!arguments.mayAssumeAligned())
+    return refuse(source, "bulk copies need aligned views");
+  for (Operation &op : source.getBody().front()) {
+    if (auto found = dyn_cast<scf::ForOp>(op)) {
+      if (loop)
+        return refuse(&op, "it has more than one loop");
+      loop = found;
+    } else if (auto map = dyn_cast<tile::MapOp>(op)) {
+      if (map->getNumResults() || map.getShape().size() != 2)
+        return refuse(&op, "a map outside of the loop keeps a tile");
+      outputs.push_back(map);
+    } else if (isa<tile::DotOp, tile::OnlineSoftmaxOp>(op)) {
+      return refuse(&op, "it is outside of the loop");
+    }
+  }
+  if (!loop || loop.getInitArgs().size() != 1)
+    return refuse(source, "it has no loop that carries one product");
+  fill = loop.getInitArgs()[0].getDefiningOp<tile::FillOp>();
+  dot = loop.getBody()
+            ->getTerminator()
+            ->getOperand(0)
+            .getDefiningOp<tile::DotOp>();
+  if (!fill || !dot || dot.getAccumulator() != loop.getRegionIterArgs()[0] ||
+      !dot.getOperandType() || dot.getTransposeRhs())
+    return refuse(loop, "its loop is no product of 16-bit operands");
+  for (tile::MapOp map : outputs)
+    for (Value input : map.getInputs())
+      if (input != loop.getResult(0))
+        return refuse(map, "it takes something else than the product");
+  auto left = dot.getLhs().getDefiningOp<tile::MapOp>(),
+       right = dot.getRhs().getDefiningOp<tile::MapOp>();
+  if (!left || !right)
+    return refuse(dot, "an operand is no map of its own");
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (&op != left && &op != right && &op != dot &&
+        !isa<arith::ArithDialect>(op.getDialect()))
+      return refuse(&op, "it does not belong to a plain product");
+  FailureOr<BulkOperand> a = BulkOperand::create(left, *dot.getOperandType(),
+                                                 1),
+                         b = BulkOperand::create(right, *dot.getOperandType(),
+                                                 0);
+  if (failed(a) || failed(b))
+    return failure();
+  lhs = *a;
+  rhs = *b;
+  int64_t rows = left.getShape()[0];
+  columns = right.getShape()[1];
+  depth = left.getShape()[1];
+  if (rows % (kernel::kGroupRows * consumers))
+    return refuse(dot, "its rows do not divide among the warp groups");
+  groupRows = rows / consumers;
+  return success();
+}
+
+void RoleLowering::allocate(ThreadBuilder &t) {
+  lhs->allocate(t, stages);
+  rhs->allocate(t, stages);
+  auto phases = [&](int64_t arrivals) -> Value {
+    return kernel::PhasesAllocOp::create(
+        t.b, t.loc, kernel::PhasesType::get(t.b.getContext(), stages), arrivals,
+        IntegerAttr());
+  };
+  full = phases(1);
+  empty = phases(consumers * kGroupWarps);
+  if (!outputs.empty())
+    scratch = kernel::SharedAllocOp::create(
+        t.b, t.loc,
+        kernel::SharedType::get(t.b.getContext(), t.b.getF32Type(),
+                                consumers * kGroupWarps * kBlockRows *
+                                    kSlicePitch),
+        IntegerAttr());
+}
+
+void RoleLowering::initialise(ThreadBuilder &t) {
+  Value first = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                grid.thread, t.i32(0));
+  t.when(first, {}, [&]() -> SmallVector<Value> {
+    for (Value phases : {full, empty})
+      kernel::PhasesInitOp::create(t.b, t.loc, phases);
+    return {};
+  });
+  kernel::BarrierOp::create(t.b, t.loc);
+}
+
+RoleLowering::Position RoleLowering::advance(ThreadBuilder &t, Position at) {
+  Value next = t.add(at.stage, t.i32(1));
+  Value wraps = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                next, t.i32(stages));
+  Value flipped = t.b.createOrFold<arith::XOrIOp>(t.loc, at.parity, t.i32(1));
+  return {t.b.createOrFold<arith::SelectOp>(t.loc, wraps, t.i32(0), next),
+          t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, at.parity)};
+}
+
+void RoleLowering::forItems(ThreadBuilder &t,
+                            function_ref<Position(Position)> body) {
+  Value first = kernel::BlockIdOp::create(t.b, t.loc),
+        step = kernel::GridSizeOp::create(t.b, t.loc);
+  t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0)},
+         [&](Value item, ValueRange at) -> SmallVector<Value> {
+           arguments.placeItem(t, item, rasterGroup);
+           Position next = body({at[0], at[1]});
+           return {next.stage, next.parity};
+         });
+}
+
+LogicalResult RoleLowering::emitScalars(ThreadBuilder &t, Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
+        isa<tile::ProgramIdOp>(op))
+      if (failed(arguments.emitScalar(t, op)))
+        return failure();
+  return success();
+}
+
+/// tile.kernel has no terminator.
+static LogicalResult emitTop(ThreadBuilder &t, KernelArguments &arguments,
+                             tile::KernelOp source) {
+  for (Operation &op : source.getBody().front())
+    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
+        isa<tile::ProgramIdOp>(op))
+      if (failed(arguments.emitScalar(t, op)))
+        return failure();
+  return success();
+}
+
+LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
+  LogicalResult result = success();
+  Value first = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, grid.thread,
+      t.i32(consumers * kernel::kGroupThreads));
+  t.when(first, {}, [&]() -> SmallVector<Value> {
+    forItems(t, [&](Position at) -> Position {
+      if (failed(emitTop(t, arguments, source)))
+        result = failure();
+      if (failed(result))
+        return at;
+      SmallVector<Value> last = t.loop(
+          arguments.scalar(loop.getLowerBound()),
+          arguments.scalar(loop.getUpperBound()),
+          arguments.scalar(loop.getStep()), {at.stage, at.parity},
+          [&](Value k, ValueRange place) -> SmallVector<Value> {
+            Position now{place[0], place[1]};
+            // A fresh barrier's "phase before" counts as complete.
+            Value before =
+                t.b.createOrFold<arith::XOrIOp>(t.loc, now.parity, t.i32(1));
+            kernel::PhaseWaitOp::create(t.b, t.loc, empty, now.stage, before);
+            kernel::PhaseExpectOp::create(t.b, t.loc, full, now.stage,
+                                          lhs->stageBytes() +
+                                              rhs->stageBytes());
+            arguments.setScalar(loop.getInductionVar(), k);
+            if (failed(emitScalars(t, *loop.getBody())))
+              result = failure();
+            else {
+              lhs->issue(t, arguments, lhsMap, now.stage, full);
+              rhs->issue(t, arguments, rhsMap, now.stage, full);
+            }
+            Position next = advance(t, now);
+            return {next.stage, next.parity};
+          });
+      return {last[0], last[1]};
+    });
+    return {};
+  });
+  return result;
+}
+
+/// Starts the products of a step; gives the group of the last of them.
+Value RoleLowering::startStep(ThreadBuilder &t, Position at,
+                              SmallVectorImpl<Fragment> &sums) {
+  Value token;
+  Value firstRow = t.mul(group, t.i32(groupRows));
+  for (auto [block, sum] : llvm::enumerate(sums)) {
+    Value row = t.add(firstRow,
+                      t.i32(static_cast<int64_t>(block) * kernel::kGroupRows));
+    SmallVector<Type> types(sum.elements.size(), t.b.getF32Type());
+    auto mma = kernel::GroupMmaOp::create(
+        t.b, t.loc, types, kernel::GroupType::get(t.b.getContext()),
+        *dot.getOperandType(), depth, ValueRange{lhs->tile()},
+        ValueRange{at.stage}, ValueRange{row}, /*aRegisters=*/ValueRange(),
+        rhs->tile(), at.stage, t.i32(0),
+        /*aTransposed=*/lhs->isTransposed(),
+        /*bTransposed=*/!rhs->isTransposed(), sum.elements);
+    sum.elements.assign(mma.getResults().begin(), mma.getResults().end());
+    token = mma.getGroup();
+  }
+  return token;
+}
+
+/// Every warp says for itself that it is through with a stage.
+void RoleLowering::release(ThreadBuilder &t, Value stage, Value condition) {
+  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                grid.lane, t.i32(0));
+  t.when(t.bitAnd(leads, condition), {}, [&]() -> SmallVector<Value> {
+    kernel::PhaseArriveOp::create(t.b, t.loc, empty, stage);
+    return {};
+  });
+}
+
+RoleLowering::Position
+RoleLowering::emitSteps(ThreadBuilder &t, Position at,
+                        SmallVectorImpl<Fragment> &sums) {
+  Value low = arguments.scalar(loop.getLowerBound()),
+        high = arguments.scalar(loop.getUpperBound()),
+        step = arguments.scalar(loop.getStep());
+  auto before = [&](Value stage) -> Value {
+    Value first = t.b.createOrFold<arith::CmpIOp>(
+        t.loc, arith::CmpIPredicate::eq, stage, t.i32(0));
+    return t.b.createOrFold<arith::SelectOp>(t.loc, first, t.i32(stages - 1),
+                                             t.sub(stage, t.i32(1)));
+  };
+  auto flatten = [&](SmallVectorImpl<Value> &flat) {
+    for (Fragment &sum : sums)
+      flat.append(sum.elements);
+  };
+  auto unflatten = [&](ValueRange flat) {
+    for (Fragment &sum : sums) {
+      size_t count = sum.elements.size();
+      sum.elements.assign(flat.begin(), flat.begin() + count);
+      flat = flat.drop_front(count);
+    }
+  };
+  SmallVector<Value> carried{at.stage, at.parity,
+                             kernel::GroupNoneOp::create(t.b, t.loc)};
+  flatten(carried);
+  SmallVector<Value> last =
+      t.loop(low, high, step, carried, [&](Value k, ValueRange values) {
+        Position now{values[0], values[1]};
+        unflatten(values.drop_front(3));
+        kernel::PhaseWaitOp::create(t.b, t.loc, full, now.stage, now.parity);
+        Value token = startStep(t, now, sums);
+        kernel::GroupWaitOp::create(t.b, t.loc, TypeRange(), values[2],
+                                    ValueRange(), IntegerAttr());
+        release(t, before(now.stage), t.less(low, k));
+        Position next = advance(t, now);
+        SmallVector<Value> yielded{next.stage, next.parity, token};
+        flatten(yielded);
+        return yielded;
+      });
+  ValueRange products = ValueRange(last).drop_front(3);
+  auto wait = kernel::GroupWaitOp::create(
+      t.b, t.loc, SmallVector<Type>(products.size(), t.b.getF32Type()), last[2],
+      products, IntegerAttr());
+  unflatten(wait.getResults());
+  release(t, before(last[0]), t.less(low, high));
+  return {last[0], last[1]};
+}
+
+void RoleLowering::emitEpilogue(ThreadBuilder &t,
+                                SmallVectorImpl<Fragment> &sums) {
+  Value warp = t.b.createOrFold<arith::ShRUIOp>(t.loc, grid.thread, t.i32(5));
+  RowArray slice;
+  slice.array = scratch;
+  slice.pitch = kSlicePitch;
+  slice.first = t.mul(warp, t.i32(kBlockRows * kSlicePitch));
+  for (auto [block, sum] : llvm::enumerate(sums)) {
+    Value firstRow =
+        t.add(t.mul(group, t.i32(groupRows)),
+              t.add(t.mul(warpOfGroup, t.i32(kBlockRows)),
+                    t.i32(static_cast<int64_t>(block) * kernel::kGroupRows)));
+    for (int64_t column = 0; column < columns; column += kSliceColumns) {
+      int64_t width = std::min(kSliceColumns, columns - column);
+      kernel::WarpBarrierOp::create(t.b, t.loc); // the slice before is read
+      for (int64_t r = 0; r < sum.threadRows(); ++r)
+        for (int64_t c = 0; c < width / 4; c += 2) {
+          Value at =
+              t.add(slice.first,
+                    t.add(t.mul(rowOffset(t, grid, r), t.i32(slice.pitch)),
+                          columnOffset(t, grid, c)));
+          int64_t from = column / 4 + c;
+          kernel::SharedStoreOp::create(
+              t.b, t.loc,
+              ValueRange{sum.element(r, from), sum.element(r, from + 1)},
+              slice.array, at);
+        }
+      kernel::WarpBarrierOp::create(t.b, t.loc);
+      MapWindow window{grid.lane,     kernel::kWarpThreads, firstRow,
+                       t.i32(column), kBlockRows,           width};
+      for (tile::MapOp map : outputs) {
+        SmallVector<RowArray> arrays(map.getInputs().size(), slice);
+        LinearMap(t, arguments, map, arrays, window).run();
+      }
+    }
+  }
+}
+
+LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
+  LogicalResult result = success();
+  forItems(t, [&](Position at) -> Position {
+    if (failed(emitTop(t, arguments, source))) {
+      result = failure();
+      return at;
+    }
+    Value zero = arguments.scalar(fill.getValue());
+    SmallVector<Fragment> sums(groupRows / kernel::kGroupRows);
+    for (Fragment &sum : sums) {
+      sum.rows = kBlockRows;
+      sum.columns = columns;
+      sum.elements.assign(Fragment::count(kBlockRows, columns), zero);
+    }
+    Position next = emitSteps(t, at, sums);
+    emitEpilogue(t, sums);
+    return next;
+  });
+  return result;
+}
+
+LogicalResult RoleLowering::run(OpBuilder &b) {
+  if (failed(findProgram()))
+    return failure();
+  Location loc = source.getLoc();
+  b.setInsertionPoint(source);
+  function = kernel::FuncOp::create(
+      b, loc, source.getSymName(),
+      static_cast<int32_t>((consumers + 1) * kernel::kGroupThreads),
+      /*min_blocks=*/b.getI32IntegerAttr(1), source.getMostBlocksAttr(),
+      /*aligned_views=*/DenseI64ArrayAttr(),
+      b.getArrayAttr({lhs->mapAttr(), rhs->mapAttr()}));
+  Block &entry = function.getBody().emplaceBlock();
+  b.setInsertionPointToStart(&entry);
+  ThreadBuilder t(b, loc);
+  Type map = kernel::TensorMapType::get(b.getContext());
+  lhsMap = entry.addArgument(map, loc);
+  rhsMap = entry.addArgument(map, loc);
+  if (failed(arguments.bindArguments(t, entry)))
+    return failure();
+  for (const BulkOperand *operand : {&*lhs, &*rhs})
+    arguments.assumeAlignedView(operand->view());
+  allocate(t);
+  grid = WarpGrid::create(t, kernel::ThreadIdOp::create(b, loc),
+                          consumers * kGroupWarps, 1);
+  initialise(t);
+  group = kernel::UniformOp::create(
+      b, loc,
+      b.createOrFold<arith::DivUIOp>(loc, grid.thread,
+                                     t.i32(kernel::kGroupThreads)));
+  warpOfGroup = b.createOrFold<arith::RemUIOp>(
+      loc, b.createOrFold<arith::ShRUIOp>(loc, grid.thread, t.i32(5)),
+      t.i32(kGroupWarps));
+  LogicalResult copies = success(), products = success();
+  std::optional<RegisterSplit> registers = splitFor(consumers);
+  t.choose(
+      t.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, group,
+                                      t.i32(consumers)),
+      [&] {
+        if (registers)
+          kernel::SetRegistersOp::create(b, loc, registers->copying,
+                                         /*more=*/false);
+        copies = emitCopies(t);
+      },
+      [&] {
+        if (registers)
+          kernel::SetRegistersOp::create(b, loc, registers->multiplying,
+                                         /*more=*/true);
+        products = emitProducts(t);
+      });
+  if (failed(copies) || failed(products))
+    return failure();
+  function.setAlignedViews(SmallVector<int64_t>(
+      arguments.assumedViews().begin(), arguments.assumedViews().end()));
+  return success();
+}
+
+} // namespace azulejo::gpu

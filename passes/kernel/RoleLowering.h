@@ -1,0 +1,90 @@
+//===- RoleLowering.h - products by warps with roles ------------*- C++ -*-===//
+//
+// For devices with bulk copies and products of warp groups (sm_90a). Of the
+// block's warp groups the last one copies, the others multiply; a ring of
+// stages with two barriers each lies between them:
+//
+//                         full[s]: the bytes of stage s have arrived
+//     copying  ---------------------------------------->  multiplying
+//     group    <----------------------------------------  groups
+//                         empty[s]: every warp is through with stage s
+//
+//   copying, one thread               multiplying, each group its own rows
+//     for each item of the block        for each item of the block
+//       for each step                     for each step
+//         wait empty[s]                     wait full[s]
+//         expect the bytes on full[s]       start the step's products
+//         start the copies                  wait for those of the step before
+//                                           arrive on its empty
+//                                         wait for the last products; arrive
+//                                         epilogue, each warp its own rows
+//
+// Both walk the same items and steps, so both know stage and parity without
+// telling each other. While the groups are in an epilogue, the ring fills with
+// the next item's first steps.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_ROLELOWERING_H
+#define AZULEJO_PASSES_KERNEL_ROLELOWERING_H
+
+#include "ir/schedule/Schedule.h"
+#include "passes/kernel/BulkOperand.h"
+#include "passes/kernel/Fragment.h"
+#include "passes/kernel/LinearMap.h"
+
+namespace azulejo::gpu {
+
+class RoleLowering {
+public:
+  RoleLowering(tile::KernelOp source, const schedule::Schedule &schedule);
+
+  /// Adds the kernel.func in front of the tile.kernel, which stays. The program
+  /// is one product over a loop and maps that write it.
+  mlir::LogicalResult run(mlir::OpBuilder &b);
+
+private:
+  /// A place in the ring, and the parity of the phase that is used there.
+  struct Position {
+    mlir::Value stage, parity;
+  };
+
+  mlir::LogicalResult findProgram();
+  mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
+  void allocate(ThreadBuilder &t);
+  void initialise(ThreadBuilder &t);
+  /// Walks the block's items; `body` takes and gives the ring's position.
+  void forItems(ThreadBuilder &t, llvm::function_ref<Position(Position)> body);
+  Position advance(ThreadBuilder &t, Position at);
+  /// The block's scalars, for the item that has been placed.
+  mlir::LogicalResult emitScalars(ThreadBuilder &t, mlir::Block &block);
+
+  mlir::LogicalResult emitCopies(ThreadBuilder &t);
+  mlir::LogicalResult emitProducts(ThreadBuilder &t);
+  Position emitSteps(ThreadBuilder &t, Position at,
+                     llvm::SmallVectorImpl<Fragment> &sums);
+  mlir::Value startStep(ThreadBuilder &t, Position at,
+                        llvm::SmallVectorImpl<Fragment> &sums);
+  void release(ThreadBuilder &t, mlir::Value stage, mlir::Value condition);
+  void emitEpilogue(ThreadBuilder &t, llvm::SmallVectorImpl<Fragment> &sums);
+
+  tile::KernelOp source;
+  KernelArguments arguments;
+  int64_t consumers, stages, rasterGroup;
+  kernel::FuncOp function;
+
+  mlir::scf::ForOp loop;
+  tile::DotOp dot;
+  tile::FillOp fill;
+  llvm::SmallVector<tile::MapOp> outputs;
+  std::optional<BulkOperand> lhs, rhs;
+  int64_t groupRows = 0, columns = 0, depth = 0;
+
+  mlir::Value lhsMap, rhsMap, full, empty, scratch;
+  WarpGrid grid; ///< of the multiplying groups: all warps along the rows
+  mlir::Value group, warpOfGroup;
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_ROLELOWERING_H

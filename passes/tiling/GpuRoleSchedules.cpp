@@ -1,0 +1,124 @@
+//===- GpuRoleSchedules.cpp - knobs of products with warp roles -----------===//
+//
+// One warp group copies, `consumers` others multiply, each its own rows of the
+// tile; blocks stay and take one item after the other.
+//
+// The model behind `cost` counts clocks of one unit. A step takes the longest
+// of what the matrix units need, what shared memory needs to feed them (each
+// group reads all of the right operand) and what the cache needs to deliver the
+// tiles; an item takes its steps and its epilogue, which nothing hides; a unit
+// takes as many items as the fullest one has.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/tiling/MatrixSchedules.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace azulejo::tiling {
+
+using schedule::KnobSpace;
+using schedule::Schedule;
+
+namespace {
+
+constexpr int64_t kGroupRows = 64; ///< of one product of a warp group
+/// Shared memory of a group's epilogue: 16 rows of 72 f32 for each warp.
+constexpr int64_t kEpilogueBytes = 4 * 16 * 72 * 4;
+constexpr int64_t kBarrierBytes = 16; ///< per stage
+/// Registers of a multiplying thread by the number of groups, and what
+/// addresses and the epilogue take of them.
+constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 32;
+/// Per clock and unit: multiply-adds, bytes of shared memory, bytes from the
+/// cache that all units share.
+constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46;
+constexpr double kStepClocks = 40, kItemClocks = 1500;
+constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
+
+int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
+  int64_t stage = (s.knob("tileM") + s.knob("tileN")) * s.knob("tileK");
+  return s.knob("stages") * (stage * elementBytes + kBarrierBytes) +
+         s.knob("consumers") * kEpilogueBytes;
+}
+
+std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
+                                   const target::TargetDesc &target) {
+  int64_t tm = s.knob("tileM"), tn = s.knob("tileN"),
+          consumers = s.knob("consumers");
+  if (!facts.plain || !target.hasWgmma || !target.hasTma)
+    return "the target or the operands have no bulk copies";
+  if (s.knob("warpsM") != 1 || s.knob("warpsN") != 1 ||
+      s.knob("minBlocks") != 1)
+    return "warp groups share the tile by rows";
+  if (tm % (kGroupRows * consumers))
+    return "the tile does not divide among the warp groups";
+  int64_t sums = tm / consumers * tn / 128;
+  if (sums + kOtherRegisters > kRegisters[consumers])
+    return "a thread needs about " + std::to_string(sums + kOtherRegisters) +
+           " registers, it has " + std::to_string(kRegisters[consumers]);
+  if (int64_t bytes = sharedBytes(s, facts.elementBytes);
+      bytes > target.smemPerBlock)
+    return "the tiles need " + std::to_string(bytes) +
+           " bytes of shared memory, a block has " +
+           std::to_string(target.smemPerBlock);
+  auto wasteful = [](int64_t tile, std::optional<int64_t> size, int64_t least) {
+    return size && tile > least && tile >= 2 * std::max(*size, least);
+  };
+  if (wasteful(tm, facts.rows, 64) || wasteful(tn, facts.columns, 64) ||
+      wasteful(s.knob("tileK"), facts.depth, 64))
+    return "a tile is more than twice the problem";
+  return std::nullopt;
+}
+
+double clocks(const Schedule &s, const ProductFacts &facts,
+              const target::TargetDesc &target) {
+  double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
+  double rows = facts.rows.value_or(kTypicalSize),
+         columns = facts.columns.value_or(kTypicalSize),
+         depth = facts.depth.value_or(kTypicalSize);
+  double items = std::ceil(rows / tm) * std::ceil(columns / tn);
+  double math = tm * tn * tk / kMatrixRate;
+  double bytes = static_cast<double>(facts.elementBytes);
+  // Each product of 64 rows reads its rows and all columns.
+  double feed =
+      (tm / kGroupRows) * (kGroupRows + tn) * tk * bytes / kSharedRate;
+  double fetch = (tm + tn) * tk * bytes / kCacheRate;
+  double step = std::max({math, feed, fetch}) + kStepClocks;
+  // A short ring lets the matrix units wait.
+  double ahead = s.knob("stages") * tk;
+  if (ahead < 256)
+    step *= 1 + 0.1 * (256 - ahead) / 256;
+  double steps = std::ceil(depth / tk);
+  double epilogue = kItemClocks + 2 * tm * tn * 4 / kSharedRate;
+  double most = std::ceil(items / static_cast<double>(target.units));
+  double strips = s.knob("rasterGroup") > 1 ? 0.999 : 1;
+  return most * (steps * step + epilogue) * strips;
+}
+
+} // namespace
+
+void addRoleSchedules(KnobSpace &space, const ProductFacts &facts,
+                      const target::TargetDesc &target) {
+  auto illegal = space.illegal;
+  auto cost = space.cost;
+  space.illegal = [=](const Schedule &s) {
+    return s.knob("consumers") > 0 ? refusal(s, facts, target) : illegal(s);
+  };
+  space.cost = [=](const Schedule &s) {
+    return s.knob("consumers") > 0 ? clocks(s, facts, target) : cost(s);
+  };
+  if (!facts.plain || !target.hasWgmma || !target.hasTma ||
+      facts.elementBytes != 2)
+    return;
+  space.others.push_back({{"tileM", {64, 128, 192, 256}},
+                          {"tileN", {64, 96, 128, 192, 256}},
+                          {"tileK", {64, 128}},
+                          {"warpsM", {1}},
+                          {"warpsN", {1}},
+                          {"consumers", {1, 2, 3}},
+                          {"stages", {2, 3, 4, 5, 6, 8}},
+                          {"rasterGroup", {1, 8, 16}}});
+}
+
+} // namespace azulejo::tiling
