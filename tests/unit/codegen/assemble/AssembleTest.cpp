@@ -108,6 +108,41 @@ TEST(AssemblerLog, KeepsNumberedRemarksAndRefusesSerialisation) {
   EXPECT_EQ(report->flaw(), "");
 }
 
+TEST(AssemblerLog, RefusesEveryRemarkOnProductsOfWarpGroups) {
+  for (const char *remark :
+       {"(C7507) Potential Performance Loss: 'setmaxnreg' ignored to maintain "
+        "minimum register requirements.",
+        "(C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to "
+        "determine register count at entry.",
+        "(C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to wgmma pipeline crossing function boundary",
+        "(C7511) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to insufficient register resources for the wgmma "
+        "pipeline",
+        "(C7512) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to insufficient register resources for the function",
+        "(C7513) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to non wgmma instructions defining input registers",
+        "(C7514) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to non wgmma instructions reading accumulator "
+        "registers",
+        "(C7515) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to non wgmma instructions defining accumulator "
+        "registers",
+        "(C7517) warpgroup.wait is injected in around line 7 by compiler",
+        "(C7518) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to ill formed pipeline stage",
+        "(C7519) warpgroup.arrive is injected in around line 7 by compiler"})
+    for (const char *prefix : {"ptxas info    : ", "ptxas warning : "}) {
+      Result<AssemblyReport> report =
+          parseAssemblerLog(std::string(prefix) + remark +
+                            "\nptxas info    : Used 168 "
+                            "registers, used 1 barriers\n");
+      ASSERT_TRUE(report.ok()) << remark;
+      EXPECT_EQ(report->flaw(), std::string("the assembler says: ") + remark);
+    }
+}
+
 TEST(AssemblerLog, RefusesWhatItDoesNotKnow) {
   for (const char *log : {"", "all is well\n", "Used many registers\n"}) {
     Result<AssemblyReport> report = parseAssemblerLog(log);
