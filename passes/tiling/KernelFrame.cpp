@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/tiling/KernelFrame.h"
 
+#include "ir/graph/GraphTypes.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
