@@ -67,6 +67,7 @@ struct LowerTileToKernelPass
 
 void registerPasses() {
   registerLowerTileToKernelPass();
+  registerPlaceGroupWaitsPass();
   PassPipelineRegistration<>(
       "azulejo-tile-to-kernel",
       "tile programs to GPU kernels, tidied up for reading",

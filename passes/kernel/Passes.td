@@ -19,6 +19,10 @@ def LowerTileToKernelPass
     in registers in the layout of accumulators, and what is written goes through
     shared memory, side by side (docs/design/kernel-dialect.md).
 
+    With the knob `consumers` warps have roles instead: one warp group starts
+    bulk copies, the others start products of warp groups; a ring of stages with
+    barriers with phases lies between them (RoleLowering.h).
+
     Any other program is a row program. The rows of an item run one
     after the other; the threads of the block share the lanes of a row, each
     taking neighbouring lanes that one access can hold. A fold runs in the
@@ -45,6 +49,33 @@ def LowerTileToKernelPass
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def PlaceGroupWaitsPass
+    : Pass<"azulejo-place-group-waits", "::azulejo::kernel::FuncOp"> {
+  let summary = "Say how far waits for products of warp groups may lag";
+  let description = [{
+    Sets `pending` of every `kernel.group_wait` to the number of groups that have
+    certainly been started since the group of its token, on whatever path: the
+    groups end in order, so these may still be under way. A token that a loop
+    carries is followed to what the loop began with and to what it yields.
+
+    Before:
+    ```
+    %r = scf.for ... iter_args(%before = %none) -> (!kernel.group) {
+      %d:4, %now = kernel.group_mma ...
+      kernel.group_wait %before
+      scf.yield %now : !kernel.group
+    }
+    kernel.group_wait %r
+    ```
+    After:
+    ```
+      kernel.group_wait %before pending 1
+    ...
+    kernel.group_wait %r pending 0
+    ```
+  }];
 }
 
 #endif // AZULEJO_PASSES_KERNEL_PASSES_TD

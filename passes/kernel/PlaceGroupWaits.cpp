@@ -22,6 +22,9 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
+#define GEN_PASS_DEF_PLACEGROUPWAITSPASS
+#include "passes/kernel/Passes.h.inc"
+
 namespace {
 
 /// No path: a wait for nothing.
@@ -108,5 +111,12 @@ void placeGroupWaits(kernel::FuncOp function) {
     wait.setPending(std::min(since, kMostPending));
   });
 }
+
+namespace {
+struct PlaceGroupWaitsPass
+    : impl::PlaceGroupWaitsPassBase<PlaceGroupWaitsPass> {
+  void runOnOperation() override { placeGroupWaits(getOperation()); }
+};
+} // namespace
 
 } // namespace azulejo::gpu

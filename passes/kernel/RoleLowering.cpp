@@ -14,7 +14,7 @@ static constexpr int64_t kGroupWarps =
     kernel::kGroupThreads / kernel::kWarpThreads;
 /// Columns that a warp takes through shared memory at a time, and how far apart
 /// their rows are: eight rows that are written together lie in different banks.
-static constexpr int64_t kSliceColumns = 64, kSlicePitch = kSliceColumns + 8;
+static constexpr int64_t kSliceColumns = 32, kSlicePitch = kSliceColumns + 8;
 
 /// Registers of a thread that copies and of one that multiplies. Without an
 /// entry the threads keep what they are launched with. All of a unit's 65,536

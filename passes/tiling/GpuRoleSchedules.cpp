@@ -24,12 +24,14 @@ using schedule::Schedule;
 namespace {
 
 constexpr int64_t kGroupRows = 64; ///< of one product of a warp group
-/// Shared memory of a group's epilogue: 16 rows of 72 f32 for each warp.
-constexpr int64_t kEpilogueBytes = 4 * 16 * 72 * 4;
+/// Shared memory of a group's epilogue: 16 rows of 40 f32 for each warp.
+constexpr int64_t kEpilogueBytes = 4 * 16 * 40 * 4;
 constexpr int64_t kBarrierBytes = 16; ///< per stage
 /// Registers of a multiplying thread by the number of groups, and what
 /// addresses and the epilogue take of them.
 constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 32;
+/// Those that a thread is launched with, which bound one instruction's.
+constexpr int64_t kEntryRegisters[] = {0, 255, 168, 128};
 /// Per clock and unit: multiply-adds, bytes of shared memory, bytes from the
 /// cache that all units share.
 constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46;
@@ -57,6 +59,10 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
   if (sums + kOtherRegisters > kRegisters[consumers])
     return "a thread needs about " + std::to_string(sums + kOtherRegisters) +
            " registers, it has " + std::to_string(kRegisters[consumers]);
+  if (tn / 2 >= kEntryRegisters[consumers])
+    return "one product has " + std::to_string(tn / 2) +
+           " sums, a thread begins with " +
+           std::to_string(kEntryRegisters[consumers]) + " registers";
   if (int64_t bytes = sharedBytes(s, facts.elementBytes);
       bytes > target.smemPerBlock)
     return "the tiles need " + std::to_string(bytes) +
