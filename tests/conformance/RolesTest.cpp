@@ -1,0 +1,260 @@
+//===- RolesTest.cpp - products by warps with roles -----------------------===//
+//
+// Products under every kind of schedule that has the knob `consumers`, in sizes
+// that fill no tile. Rows are padded to multiples of 16 bytes with elements
+// that read as NaN, so bulk copies can fetch them, and what lies beyond a
+// tensor's edge must not reach a sum. A device without the schedules runs the
+// same products by its own.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tests/conformance/Sketch.h"
+
+#include "ir/target/TargetDesc.h"
+
+#include <gtest/gtest.h>
+
+using namespace azulejo;
+using namespace azulejo::conformance;
+
+namespace {
+
+/// Elements of 16 bytes.
+constexpr int64_t kChunk = 8;
+
+int64_t padded(int64_t size) { return (size + kChunk - 1) / kChunk * kChunk; }
+
+struct Roles {
+  int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3;
+
+  std::string text() const {
+    auto knob = [](const char *name, int64_t value) {
+      return std::string(name) + "=" + std::to_string(value);
+    };
+    return "Matmul{" + knob("tileM", tileM) + "," + knob("tileN", tileN) + "," +
+           knob("tileK", tileK) + ",warpsM=1,warpsN=1," +
+           knob("consumers", consumers) + "," + knob("stages", stages) +
+           ",rasterGroup=8,minBlocks=1}";
+  }
+};
+
+/// A product of [batch x] M x K and [batch x] K x N.
+struct Product {
+  DType dtype = DType::BF16;
+  int64_t m = 200, n = 264, k = 200;
+  int64_t lhsBatch = 0, rhsBatch = 0; ///< 0: no such axis
+  bool transposeA = false, transposeB = false;
+
+  static Shape matrix(int64_t batch, int64_t rows, int64_t columns, bool turn) {
+    Shape shape =
+        turn ? Shape{Dim(columns), Dim(rows)} : Shape{Dim(rows), Dim(columns)};
+    if (batch)
+      shape.insert(shape.begin(), Dim(batch));
+    return shape;
+  }
+
+  ValueId emit(Sketch &s) const {
+    ValueId a = s.input(dtype, matrix(lhsBatch, m, k, transposeA));
+    ValueId b = s.input(dtype, matrix(rhsBatch, k, n, transposeB));
+    return s.op("matmul", {a, b},
+                {{"transpose_a", transposeA}, {"transpose_b", transposeB}});
+  }
+
+  /// Strides of a tensor whose rows are padded.
+  static std::vector<int64_t> strides(int64_t batch, int64_t rows,
+                                      int64_t columns, bool turn) {
+    if (turn)
+      std::swap(rows, columns);
+    std::vector<int64_t> result{padded(columns), 1};
+    if (batch)
+      result.insert(result.begin(), rows * padded(columns));
+    return result;
+  }
+  std::vector<std::vector<int64_t>> inputStrides() const {
+    return {strides(lhsBatch, m, k, transposeA),
+            strides(rhsBatch, k, n, transposeB)};
+  }
+
+  std::string text() const {
+    return std::to_string(m) + " x " + std::to_string(n) + " x " +
+           std::to_string(k) + (transposeA ? ", a transposed" : "") +
+           (transposeB ? ", b transposed" : "");
+  }
+};
+
+/// Whether the device's space has schedules with roles.
+bool hasRoles() {
+  static const bool known = [] {
+    if (!TestDevice::current().isGpu())
+      return false;
+    Sketch s;
+    s.output(Product().emit(s));
+    Options options;
+    options.pin = Roles().text();
+    Result<std::unique_ptr<Subject>> made =
+        Subject::compile(s.graph(), options);
+    return made || made.error().rule != "compile.pin";
+  }();
+  return known;
+}
+
+/// Options that pin the schedule where the device has it.
+Options pinned(const Roles &roles) {
+  Options options;
+  if (hasRoles())
+    options.pin = roles.text();
+  return options;
+}
+
+/// Runs the sketch on padded rows and on what checkFused() makes of it.
+void check(const Sketch &s, const Product &product, const Roles &roles) {
+  SCOPED_TRACE(product.text() + ", " + roles.text());
+  Options options = pinned(roles);
+  options.inputStrides = product.inputStrides();
+  Result<std::unique_ptr<Subject>> subject = s.compile(options);
+  ASSERT_TRUE(subject) << subject.error().str();
+  for (const plan::Launch &launch : (*subject)->plan().launches)
+    if (hasRoles())
+      EXPECT_NE(
+          launch.schedule.find("consumers=" + std::to_string(roles.consumers)),
+          std::string::npos)
+          << launch.schedule;
+  if (!TestDevice::current().canRun())
+    return;
+  EXPECT_EQ((*subject)->check({}, s.data({}), options), "");
+}
+
+void check(const Product &product, const Roles &roles) {
+  Sketch s;
+  s.output(product.emit(s));
+  check(s, product, roles);
+}
+
+} // namespace
+
+TEST(Roles, EveryTile) {
+  int turn = 0;
+  for (int64_t consumers : {1, 2, 3})
+    for (int64_t rows : {64, 128})
+      for (int64_t tileN : {64, 96, 128, 256})
+        for (int64_t tileK : {64, 128}) {
+          Roles roles{consumers, rows * consumers, tileN, tileK,
+                      /*stages=*/2 + turn % 3};
+          int64_t sums = rows * tileN / 128;
+          // What a thread's registers and a block's shared memory hold.
+          if (sums > (consumers == 3 ? 96 : 128) ||
+              roles.stages * (roles.tileM + tileN) * tileK * 2 > 180000)
+            continue;
+          Product product;
+          product.dtype = turn++ % 2 ? DType::F16 : DType::BF16;
+          product.m = 385;
+          check(product, roles);
+        }
+  EXPECT_GT(turn, 20);
+}
+
+TEST(Roles, RaggedSizes) {
+  Roles roles{2, 128, 128, 64, 4};
+  for (int64_t size : {1, 7, 8, 63, 64, 65, 127, 128, 129, 255, 256, 257}) {
+    Product rows, columns, depth;
+    rows.m = columns.n = depth.k = size;
+    // Fewer rows than 65 are another family's.
+    rows.m += 65;
+    for (const Product &product : {rows, columns, depth})
+      check(product, roles);
+  }
+}
+
+TEST(Roles, OperandsEitherWay) {
+  for (bool a : {false, true})
+    for (bool b : {false, true})
+      for (DType dtype : {DType::BF16, DType::F16})
+        for (int64_t tileM : {128, 256}) {
+          Product product;
+          product.dtype = dtype;
+          product.transposeA = a;
+          product.transposeB = b;
+          product.k = 71;
+          product.m = 193;
+          product.n = 135;
+          check(product, Roles{2, tileM, 128, 64, 3});
+        }
+}
+
+TEST(Roles, Batches) {
+  for (auto [lhs, rhs] : {std::pair<int64_t, int64_t>{5, 5},
+                          {5, 0}, // its rows are walked as one
+                          {1, 3},
+                          {4, 1}}) {
+    Product product;
+    product.lhsBatch = lhs;
+    product.rhsBatch = rhs;
+    product.m = 77;
+    product.k = 129;
+    check(product, Roles{2, 128, 64, 64, 3});
+    check(product, Roles{1, 64, 256, 64, 2});
+  }
+}
+
+TEST(Roles, ManyItemsPerBlock) {
+  Product product;
+  product.m = 2500;
+  product.n = 2000;
+  product.k = 64;
+  check(product, Roles{1, 64, 64, 64, 4});
+  check(product, Roles{2, 128, 64, 64, 2});
+}
+
+TEST(Roles, NothingToSum) {
+  Product product;
+  product.k = 0;
+  check(product, Roles());
+}
+
+TEST(Roles, Epilogues) {
+  Product product;
+  product.n = 150;
+  for (const Roles &roles :
+       {Roles{2, 128, 256, 64, 3}, Roles{3, 192, 64, 64, 4},
+        Roles{2, 256, 96, 64, 3}}) {
+    Sketch biased;
+    ValueId y = product.emit(biased);
+    y = biased.op("add", {y, biased.input(DType::BF16, {Dim(product.n)})});
+    biased.output(biased.op("gelu_erf", {y}));
+    check(biased, product, roles);
+
+    Sketch residual;
+    y = product.emit(residual);
+    y = residual.op("add", {y, residual.input(DType::BF16, {Dim(product.m),
+                                                            Dim(product.n)})});
+    residual.output(y);
+    check(residual, product, roles);
+
+    Sketch scaled; // by row and by column, rounded to another type
+    y = product.emit(scaled);
+    y = scaled.op("cast", {y}, {{"dtype", DType::F32}});
+    y = scaled.op("mul",
+                  {y, scaled.input(DType::F32, {Dim(product.m), Dim(1)})});
+    y = scaled.op("mul", {y, scaled.input(DType::F32, {Dim(product.n)})});
+    scaled.output(y);
+    scaled.output(scaled.op("cast", {y}, {{"dtype", DType::F16}}));
+    check(scaled, product, roles);
+  }
+}
+
+TEST(Roles, SizesKnownAtRunTime) {
+  Sketch s;
+  Dim B = s.dim("B", 1, 8), S = s.dim("S", 1, 600), K = s.dim("K", 0, 600);
+  ValueId a = s.input(DType::BF16, {B, S, K});
+  ValueId b = s.input(DType::BF16, {K, Dim(136)});
+  s.output(s.op("matmul", {a, b}));
+  Roles roles{2, 128, 128, 64, 4};
+  // K that is no multiple of 8 and rows that do not merge take the other form.
+  checkFused(s,
+             {{{"B", 1}, {"S", 1}, {"K", 8}},
+              {{"B", 3}, {"S", 100}, {"K", 200}},
+              {{"B", 2}, {"S", 129}, {"K", 7}},
+              {{"B", 8}, {"S", 600}, {"K", 64}},
+              {{"B", 2}, {"S", 70}, {"K", 0}}},
+             pinned(roles));
+}
