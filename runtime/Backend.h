@@ -26,11 +26,24 @@ struct Queue {
   bool checkPointers = false;
 };
 
+/// A tensor as a GPU's bulk copies see it. Axes are innermost first, and the
+/// innermost one is dense.
+struct MappedTensor {
+  int64_t address = 0;
+  DType dtype = DType::F32;
+  uint32_t rank = 0;
+  uint64_t sizes[plan::kMaxMapAxes] = {};   ///< in elements, at least 1
+  uint64_t strides[plan::kMaxMapAxes] = {}; ///< in bytes; [0] is not used
+  uint32_t box[plan::kMaxMapAxes] = {};
+  int32_t swizzle = 16; ///< as plan::TensorMap
+};
+
 /// One kernel of a loaded image, ready to start.
 struct LaunchCall {
   const void *entry = nullptr; ///< from LoadedImage::entry
+  /// Tensor maps, plan::kMapWords words each, and then the arguments.
   const int64_t *args = nullptr;
-  int64_t argCount = 0;
+  int64_t mapCount = 0, argCount = 0;
   int64_t grid = 0;          ///< > 0
   char *scratch = nullptr;   ///< CPU: one slice per worker, 64-byte aligned
   int64_t scratchStride = 0; ///< CPU: bytes of one slice
@@ -53,6 +66,13 @@ public:
   load(const plan::Image &image) const = 0;
   /// Slices of scratch that a launch on this queue needs.
   virtual int64_t scratchSlices(const Queue &queue) const = 0;
+
+  /// Makes a tensor map at `map`, which is 64-byte aligned; the host's work
+  /// alone, well below a microsecond. False if the driver cannot make one, or
+  /// not of this tensor. Asked within a run, as launch() is.
+  virtual bool makeTensorMap(const MappedTensor &tensor, int64_t *map) const {
+    return false;
+  }
 
   /// Around the checks and launches of one run, on its thread. A GPU makes its
   /// context current, if it is not, and says in `state` how to undo that.

@@ -95,7 +95,8 @@ Status Executable::loadImages() {
       if (!entry)
         return entry.error();
       into.push_back(*entry);
-      refusesUnaligned |= !launch.aligned.empty() && launch.otherwise < 0;
+      refusesTensors |= launch.otherwise < 0 &&
+                        !(launch.aligned.empty() && launch.tensorMaps.empty());
     }
     return {};
   };
@@ -113,14 +114,18 @@ Status Executable::sizeTables() {
   // said where the tensors will lie.
   for (const auto *list : {&thePlan.launches, &thePlan.alternates})
     for (const plan::Launch &launch : *list) {
-      maxArgs = std::max(maxArgs, static_cast<int64_t>(launch.args.size()));
+      auto maps = static_cast<int64_t>(launch.tensorMaps.size());
+      maxArgs = std::max(maxArgs, maps * plan::kMapWords +
+                                      static_cast<int64_t>(launch.args.size()));
       maxScratch = std::max(maxScratch, launch.scratchBytes);
     }
   if (thePlan.dims.size() > kMaxDims || maxArgs > kMaxArgs)
     return makeError(ErrorCode::ResourceLimit, "plan",
                      "it has more than " + std::to_string(kMaxDims) +
                          " dimensions, or a kernel with more than " +
-                         std::to_string(kMaxArgs) + " arguments",
+                         std::to_string(kMaxArgs) +
+                         " arguments; a tensor map counts as " +
+                         std::to_string(plan::kMapWords),
                      "plan.size", "divide the graph");
   return {};
 }
@@ -207,33 +212,47 @@ Result<std::vector<int64_t>> Executable::dimValues(const az_dim_value *values,
   return dims;
 }
 
-/// The launch itself, or its general form if a buffer is not aligned.
-const plan::Launch &Executable::formOf(const plan::Launch &launch,
-                                       const Tables &tables,
-                                       const void *&entry) const {
-  if (launch.otherwise < 0 ||
-      std::all_of(
-          launch.aligned.begin(), launch.aligned.end(),
-          [&](int32_t b) { return isAligned(b, tables); }))
-    return launch;
-  entry = alternates[launch.otherwise];
-  return thePlan.alternates[launch.otherwise];
+Status Executable::gridOf(const plan::Launch &launch, const Tables &tables,
+                          int64_t &grid) const {
+  if (launch.grid.evaluate({tables.dims, thePlan.dims.size()}, grid) &&
+      grid >= 0)
+    return {};
+  return kernelError(launch, "its grid");
+}
+
+/// Replaces a launch by its general form if what it assumes does not hold; else
+/// makes its tensor maps. A launch of nothing needs none.
+Status Executable::pickForm(const plan::Launch *&launch, LaunchCall &call,
+                            const Tables &tables) const {
+  int32_t otherwise = launch->otherwise;
+  // Without a general form that was checked for all launches together.
+  if (otherwise < 0 || areAligned(*launch, tables)) {
+    Status status = gridOf(*launch, tables, call.grid);
+    if (!status || call.grid == 0 || makeMaps(*launch, tables))
+      return status;
+    if (otherwise < 0)
+      return mapError(*launch, tables);
+  }
+  launch = &thePlan.alternates[otherwise];
+  call.entry = alternates[otherwise];
+  return gridOf(*launch, tables, call.grid);
 }
 
 Status Executable::launchAll(const Tables &tables, const Layout &layout,
                              const Queue &queue) const {
-  std::span<const int64_t> dims(tables.dims, thePlan.dims.size());
   for (size_t i = 0; i < thePlan.launches.size(); ++i) {
     LaunchCall call;
     call.entry = entries[i];
-    const plan::Launch &launch =
-        formOf(thePlan.launches[i], tables, call.entry);
-    if (!launch.grid.evaluate(dims, call.grid) || call.grid < 0)
-      return kernelError(launch, "its grid");
+    const plan::Launch *form = &thePlan.launches[i];
+    if (Status status = pickForm(form, call, tables); !status)
+      return status;
+    const plan::Launch &launch = *form;
     if (call.grid == 0)
       continue;
+    call.mapCount = static_cast<int64_t>(launch.tensorMaps.size());
+    int64_t *args = tables.args + call.mapCount * plan::kMapWords;
     for (size_t a = 0; a < launch.args.size(); ++a)
-      if (!argumentOf(launch.args[a], tables, tables.args[a]))
+      if (!argumentOf(launch.args[a], tables, args[a]))
         return kernelError(launch, "an argument");
     call.args = tables.args;
     call.argCount = static_cast<int64_t>(launch.args.size());
@@ -258,9 +277,9 @@ Status Executable::run(const Tensors &tensors, void *workspace,
   for (size_t i = 0; i < bindings; ++i)
     if (Status status = checkTensor(tensors[i], i, true); !status)
       return status;
-  int64_t words[kStackWords];
-  Tables tables{words,   words + thePlan.dims.size(),   nullptr, nullptr,
-                tensors, static_cast<char *>(workspace)};
+  alignas(kAlign) int64_t words[kStackWords];
+  Tables tables{words,   words + maxArgs, nullptr,
+                nullptr, tensors,         static_cast<char *>(workspace)};
   if (Status status = bindDims(tensors, tables.dims); !status)
     return status;
   if (Status status = checkOverlap(tensors); !status)
@@ -274,16 +293,17 @@ Status Executable::run(const Tensors &tensors, void *workspace,
     return status;
   tables.planBytes = layout.scratch;
   auto buffers = static_cast<int64_t>(thePlan.buffers.size());
-  int64_t *rest = tables.args + maxArgs;
+  int64_t *rest = tables.dims + thePlan.dims.size();
   if (buffers + strideCount <= words + kStackWords - rest) {
     tables.addresses = rest;
     tables.strides = rest + buffers;
   }
   if (Status status = bindBuffers(tables); !status)
     return status;
-  if (refusesUnaligned)
-    if (Status status = checkAligned(tables); !status)
-      return status;
+  if (refusesTensors)
+    for (auto check : {&Executable::checkAligned, &Executable::checkMaps})
+      if (Status status = (this->*check)(tables); !status)
+        return status;
   int state = 0;
   if (Status status = backend.enter(state); !status)
     return status;

@@ -5,6 +5,7 @@
 // from. run() is then a straight line:
 //
 //   tensors -> checks -> dims -> buffer addresses and strides -> launches
+//                                     per launch: form, tensor maps, arguments
 //
 // and allocates nothing: its tables lie on the stack. A plan with more buffers
 // than that holds pays with time instead: places are computed where they are
@@ -40,6 +41,9 @@ private:
   const char *first;
   size_t count, step;
 };
+
+/// Why a tensor has no tensor map (TensorMaps.cpp).
+struct MapRefusal;
 
 class Executable {
 public:
@@ -92,11 +96,23 @@ private:
   Status bindBuffers(const Tables &tables) const;
   bool place(size_t buffer, const Tables &tables, int64_t &address,
              int64_t *strides) const;
+  const int64_t *placed(int32_t buffer, const Tables &tables, int64_t &address,
+                        int64_t *own) const;
   bool isAligned(int32_t buffer, const Tables &tables) const;
+  bool areAligned(const plan::Launch &launch, const Tables &tables) const;
   Status checkAligned(const Tables &tables) const;
   bool argumentOf(const plan::Arg &arg, const Tables &tables,
                   int64_t &value) const;
   Status checkOverlap(const Tensors &tensors) const;
+  Error bufferError(int32_t index, std::string message, const char *rule,
+                    std::string hint) const;
+
+  // TensorMaps.cpp
+  const MapRefusal *describe(const plan::TensorMap &map, const Tables &tables,
+                             MappedTensor &tensor) const;
+  bool makeMaps(const plan::Launch &launch, const Tables &tables) const;
+  Status checkMaps(const Tables &tables) const;
+  Error mapError(const plan::Launch &launch, const Tables &tables) const;
 
   Error bindingError(size_t index, std::string message, const char *rule,
                      std::string hint) const;
@@ -105,8 +121,10 @@ private:
                 Layout &layout) const;
   Status checkPointers(const Tables &tables, const Layout &layout,
                        const Queue &queue) const;
-  const plan::Launch &formOf(const plan::Launch &launch, const Tables &tables,
-                             const void *&entry) const;
+  Status gridOf(const plan::Launch &launch, const Tables &tables,
+                int64_t &grid) const;
+  Status pickForm(const plan::Launch *&launch, LaunchCall &call,
+                  const Tables &tables) const;
   Status launchAll(const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 
@@ -117,7 +135,7 @@ private:
   std::vector<std::unique_ptr<LoadedImage>> images;
   std::vector<const void *> entries;    ///< per launch
   std::vector<const void *> alternates; ///< entries, per alternate
-  bool refusesUnaligned = false;        ///< some launch has no general form
+  bool refusesTensors = false;          ///< some launch has no general form
   /// Where each buffer's strides begin in the table of strides.
   std::vector<int32_t> strideBase;
   int64_t strideCount = 0, maxArgs = 0, maxScratch = 0;

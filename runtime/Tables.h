@@ -13,8 +13,8 @@ namespace azulejo::runtime {
 /// workspace, which may be memory that this processor cannot write, and never
 /// allocated.
 struct Executable::Tables {
+  int64_t *args = nullptr; ///< room for the largest launch, aligned for maps
   int64_t *dims = nullptr; ///< one per plan dimension
-  int64_t *args = nullptr; ///< room for the largest launch
   /// One per buffer, and Executable::strideBase says where. Both are null when
   /// the plan has more than fits: then place() is asked at each use.
   int64_t *addresses = nullptr;

@@ -132,28 +132,45 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
   return facts;
 }
 
-/// The plan's notes, and one for each launch that asks for alignment: what is
-/// shown of it is the form that then runs.
+static std::string namesOf(const plan::Plan &plan,
+                           const std::vector<int32_t> &buffers) {
+  std::string names;
+  for (int32_t index : buffers) {
+    const plan::Buffer &buffer = plan.buffers[index];
+    names += (names.empty() ? "" : ", ") +
+             (buffer.name.empty() ? "workspace buffer " + std::to_string(index)
+                                  : buffer.name);
+  }
+  return names;
+}
+
+/// The plan's notes, and those of launches that ask something of their tensors:
+/// what is shown of such a launch is the form that runs if they are so.
 static std::vector<plan::Note> notesOf(const plan::Plan &plan) {
   std::vector<plan::Note> notes = plan.notes;
   for (const plan::Launch &launch : plan.launches) {
-    if (launch.aligned.empty())
-      continue;
-    std::string names;
-    for (int32_t index : launch.aligned) {
-      const plan::Buffer &buffer = plan.buffers[index];
-      names +=
-          (names.empty() ? "" : ", ") +
-          (buffer.name.empty() ? "workspace buffer " + std::to_string(index)
-                               : buffer.name);
-    }
-    std::string text = "kernel " + launch.kernel + " needs multiples of " +
-                       std::to_string(plan::kAlignedBytes) +
-                       " bytes for addresses and outer strides of " + names;
-    if (launch.otherwise >= 0)
-      text += "; otherwise its general form runs, " +
-              plan.alternates[launch.otherwise].schedule;
-    notes.push_back({"launch.aligned", launch.ops, std::move(text)});
+    std::string general = launch.otherwise < 0
+                              ? ""
+                              : "; otherwise its general form runs, " +
+                                    plan.alternates[launch.otherwise].schedule;
+    std::string kernel = "kernel " + launch.kernel;
+    std::string bytes = std::to_string(plan::kAlignedBytes) + " bytes";
+    if (!launch.aligned.empty())
+      notes.push_back({"launch.aligned", launch.ops,
+                       kernel + " needs multiples of " + bytes +
+                           " for addresses and outer strides of " +
+                           namesOf(plan, launch.aligned) + general});
+    std::vector<int32_t> mapped;
+    for (const plan::TensorMap &map : launch.tensorMaps)
+      if (std::find(mapped.begin(), mapped.end(), map.buffer) == mapped.end())
+        mapped.push_back(map.buffer);
+    if (!mapped.empty())
+      notes.push_back({"launch.tensorMaps", launch.ops,
+                       kernel + " copies boxes of " + namesOf(plan, mapped) +
+                           ", which have elements and no stride of 0, and "
+                           "whose addresses and outer strides are multiples "
+                           "of " +
+                           bytes + general});
   }
   return notes;
 }

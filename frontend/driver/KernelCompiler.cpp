@@ -110,14 +110,22 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
                          family->space(region, target)};
 }
 
-/// The views that the kernel of a lowered module takes to be aligned.
-static std::vector<int64_t> alignedViewsOf(ModuleOp module) {
-  std::vector<int64_t> views;
+/// What the kernel of a lowered module asks of a launch.
+static void readConditions(ModuleOp module, KernelCode &code) {
   module.walk([&](kernel::FuncOp function) {
-    if (auto list = function->getAttrOfType<DenseI64ArrayAttr>("aligned_views"))
-      views.assign(list.asArrayRef().begin(), list.asArrayRef().end());
+    if (std::optional<ArrayRef<int64_t>> views = function.getAlignedViews())
+      code.alignedViews.assign(views->begin(), views->end());
+    code.mostBlocks = function.getMostBlocks().value_or(0);
+    std::optional<ArrayAttr> maps = function.getTensorMaps();
+    if (!maps)
+      return;
+    for (auto map : maps->getAsRange<kernel::BulkMapAttr>())
+      code.tensorMaps.push_back(
+          {map.getView(),
+           {map.getMerged().begin(), map.getMerged().end()},
+           {map.getBox().begin(), map.getBox().end()},
+           map.getSwizzle()});
   });
-  return views;
 }
 
 /// The rest of a form for a GPU: PTX, which whoever loads it assembles.
@@ -132,7 +140,7 @@ static Status compileForGpu(Session &session, ModuleOp module,
   if (failed(verify(module)))
     return session.error(ErrorCode::Internal, where,
                          "the GPU kernel does not verify");
-  code.alignedViews = alignedViewsOf(module);
+  readConditions(module, code);
   if (listing)
     listing->host += printed(module);
   std::string llvmText;
@@ -294,8 +302,12 @@ static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
   return first;
 }
 
-/// Gives every kernel of `code` that assumes alignment its counterpart of
-/// `general`, the same region's form that assumes nothing.
+static bool assumes(const KernelCode &kernel) {
+  return !kernel.alignedViews.empty() || !kernel.tensorMaps.empty();
+}
+
+/// Gives every kernel of `code` that assumes something of its tensors its
+/// counterpart of `general`, the same region's form that assumes nothing.
 static bool pairForms(KernelCode &code, KernelCode general) {
   std::vector<KernelCode> later = std::move(general.later);
   bool same = later.size() == code.later.size() &&
@@ -303,8 +315,8 @@ static bool pairForms(KernelCode &code, KernelCode general) {
   general.later.clear();
   general.intermediates.clear();
   auto pair = [&](KernelCode &fast, KernelCode &&slow) {
-    same &= slow.alignedViews.empty() && slow.tensors == fast.tensors;
-    if (!fast.alignedViews.empty())
+    same &= !assumes(slow) && slow.tensors == fast.tensors;
+    if (assumes(fast))
       fast.general.push_back(std::move(slow));
   };
   pair(code, std::move(general));
@@ -313,9 +325,8 @@ static bool pairForms(KernelCode &code, KernelCode general) {
   return same;
 }
 
-static bool assumesAlignment(const KernelCode &code) {
-  return !code.alignedViews.empty() ||
-         llvm::any_of(code.later, assumesAlignment);
+static bool anyAssumes(const KernelCode &code) {
+  return assumes(code) || llvm::any_of(code.later, assumes);
 }
 
 Result<KernelCode> compileKernel(std::string_view text,
@@ -340,7 +351,7 @@ Result<KernelCode> compileKernel(std::string_view text,
     return session.error(ErrorCode::Internal, where, "");
   Result<KernelCode> code =
       compileForm(session, region, *family, schedule, target, gpu, listing);
-  if (!code || !withGeneral || !assumesAlignment(*code))
+  if (!code || !withGeneral || !anyAssumes(*code))
     return code;
   Result<KernelCode> general =
       compileForm(session, region, *family,
@@ -350,8 +361,8 @@ Result<KernelCode> compileKernel(std::string_view text,
     return general.error();
   if (!pairForms(*code, *std::move(general)))
     return session.error(ErrorCode::Internal, where,
-                         "its general form assumes alignment, or is of other "
-                         "kernels");
+                         "its general form assumes something, too, or is of "
+                         "other kernels");
   return code;
 }
 

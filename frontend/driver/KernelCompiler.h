@@ -27,6 +27,15 @@ struct Intermediate {
   bool operator==(const Intermediate &) const = default;
 };
 
+/// A tensor map that a kernel takes, as #kernel.bulk_map: of which view, and
+/// the rest as plan::TensorMap.
+struct ViewMap {
+  int64_t view = -1;
+  std::vector<int64_t> merged, box;
+  int64_t swizzle = 16;
+  bool operator==(const ViewMap &) const = default;
+};
+
 /// Code of a region and how to call it (runtime/plan/Plan.h): one kernel, and
 /// those that run after it.
 struct KernelCode {
@@ -43,13 +52,18 @@ struct KernelCode {
   std::vector<std::string> symbols;     ///< polynomials, after the views
   std::vector<std::string> gridExtents; ///< polynomials
   std::vector<int64_t> gridTiles;
+  /// GPU: blocks of a launch at most, where each takes further work items by
+  /// itself; 0 if every block is one item.
+  int64_t mostBlocks = 0;
   /// Which tensor each view is: the region's inputs, then its outputs, then
   /// `intermediates`.
   std::vector<int64_t> tensors;
   /// Views that the code takes to be aligned as plan::Launch::aligned says.
   std::vector<int64_t> alignedViews;
-  /// The form for when they are not: none or one, and none without views. It
-  /// has the same symbols and views as this one.
+  std::vector<ViewMap> tensorMaps; ///< GPU: parameters before all others
+  /// The form for when views are not aligned or have no such maps: none or one,
+  /// and none if nothing is assumed. It has the same symbols and views as this
+  /// one.
   std::vector<KernelCode> general;
 
   std::vector<KernelCode> later;           ///< without intermediates or `later`
@@ -81,7 +95,7 @@ struct RegionSchedules {
 Result<RegionSchedules> schedulesOf(std::string_view regionText,
                                     const target::TargetDesc &target);
 
-/// Code for a GPU may assume aligned views (`alignedViews`); `withGeneral` says
+/// Code for a GPU may assume aligned views and tensor maps; `withGeneral` says
 /// whether its general form, of the family's general schedule, is compiled,
 /// too. `text` is of the form that assumes.
 Result<KernelCode> compileKernel(std::string_view regionText,

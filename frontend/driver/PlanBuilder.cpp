@@ -241,17 +241,41 @@ private:
         return size.error();
       launch.grid = launch.grid * ceilDiv(*size, plan::Expr(tile));
     }
+    if (code.mostBlocks > 0)
+      launch.grid = min(launch.grid, plan::Expr(code.mostBlocks));
+    if (Status status = addConditions(code, *views, launch); !status)
+      return status.error();
+    return launch;
+  }
+
+  /// What a kernel assumes of its views becomes what a launch asks of buffers.
+  static Status addConditions(const KernelCode &code, ArrayRef<int32_t> views,
+                              plan::Launch &launch) {
+    auto has = [&](int64_t view) {
+      return view >= 0 && view < static_cast<int64_t>(views.size());
+    };
+    auto lacks = [](int64_t view) {
+      return makeError(ErrorCode::Internal, "plan",
+                       "a kernel assumes something of view " +
+                           std::to_string(view) + ", which it does not have");
+    };
     // Two views may be of one buffer.
     std::set<int32_t> aligned;
     for (int64_t view : code.alignedViews) {
-      if (view < 0 || view >= static_cast<int64_t>(views->size()))
-        return makeError(ErrorCode::Internal, "plan",
-                         "a kernel assumes of view " + std::to_string(view) +
-                             ", which it does not have, that it is aligned");
-      aligned.insert((*views)[view]);
+      if (!has(view))
+        return lacks(view);
+      aligned.insert(views[view]);
     }
     launch.aligned.assign(aligned.begin(), aligned.end());
-    return launch;
+    for (const ViewMap &map : code.tensorMaps) {
+      if (!has(map.view))
+        return lacks(map.view);
+      launch.tensorMaps.push_back({views[map.view],
+                                   {map.merged.begin(), map.merged.end()},
+                                   {map.box.begin(), map.box.end()},
+                                   static_cast<int32_t>(map.swizzle)});
+    }
+    return {};
   }
 
   /// The buffers of a kernel's views. Code that was not made has them all.
@@ -344,8 +368,9 @@ private:
     launch.ops = about.ops;
     launch.flops = about.flops;
     launch.bytes = about.bytes;
-    if (!code.general.empty() && !launch.aligned.empty()) {
-      // The form for when its buffers are not aligned.
+    if (!code.general.empty() &&
+        !(launch.aligned.empty() && launch.tensorMaps.empty())) {
+      // The form for when its buffers are not as it assumes.
       Result<plan::Launch> general = launchOf(code.general.front(), tensors);
       if (!general)
         return general.error();

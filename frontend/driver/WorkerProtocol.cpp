@@ -171,7 +171,17 @@ reportFrom(const json::Object &from) {
   return report;
 }
 
+static json::Object toJson(const ViewMap &map) {
+  return json::Object{{"view", map.view},
+                      {"merged", arrayOf(map.merged)},
+                      {"box", arrayOf(map.box)},
+                      {"swizzle", map.swizzle}};
+}
+
 static json::Object toJson(const KernelCode &code) {
+  json::Array tensorMaps;
+  for (const ViewMap &map : code.tensorMaps)
+    tensorMaps.push_back(toJson(map));
   json::Array intermediates;
   for (const Intermediate &tensor : code.intermediates)
     intermediates.push_back(
@@ -190,8 +200,10 @@ static json::Object toJson(const KernelCode &code) {
                       {"symbols", arrayOf(code.symbols)},
                       {"gridExtents", arrayOf(code.gridExtents)},
                       {"gridTiles", arrayOf(code.gridTiles)},
+                      {"mostBlocks", code.mostBlocks},
                       {"tensors", arrayOf(code.tensors)},
                       {"alignedViews", arrayOf(code.alignedViews)},
+                      {"tensorMaps", std::move(tensorMaps)},
                       {"intermediates", std::move(intermediates)}};
 }
 
@@ -237,6 +249,31 @@ static bool readIntermediates(const json::Object &from, KernelCode &code) {
   return true;
 }
 
+/// Numbers that do not fit a plan are refused; what else holds of a map, the
+/// plan's validation finds.
+static bool readTensorMaps(const json::Object &from, KernelCode &code) {
+  const json::Array *list = from.getArray("tensorMaps");
+  if (!list)
+    return false;
+  for (const json::Value &item : *list) {
+    const json::Object *map = item.getAsObject();
+    auto view = map ? map->getInteger("view") : std::nullopt;
+    auto swizzle = map ? map->getInteger("swizzle") : std::nullopt;
+    ViewMap &made = code.tensorMaps.emplace_back();
+    if (!view || *view < 0 || !swizzle ||
+        !readNumbers(*map, "merged", 1, made.merged) ||
+        !readNumbers(*map, "box", 1, made.box))
+      return false;
+    made.view = *view;
+    made.swizzle = *swizzle;
+    auto fits = [](int64_t number) { return number <= INT32_MAX; };
+    if (!fits(made.swizzle) || made.swizzle < 1 ||
+        !llvm::all_of(made.merged, fits) || !llvm::all_of(made.box, fits))
+      return false;
+  }
+  return true;
+}
+
 /// Takes the image off the front of `blob`.
 static std::optional<KernelCode> codeFrom(const json::Object &from,
                                           llvm::StringRef &blob) {
@@ -250,8 +287,9 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   auto block = from.getInteger("blockThreads");
   auto scratch = from.getInteger("scratchBytes");
   auto assembler = from.getString("assembler");
+  auto blocks = from.getInteger("mostBlocks");
   const json::Object *assembly = from.getObject("assembly");
-  if (!assembler || !assembly)
+  if (!assembler || !assembly || !blocks || *blocks < 0)
     return std::nullopt;
   auto report = reportFrom(*assembly);
   if (!report || !family || !text || !kind || !bytes || !entry || !function ||
@@ -260,7 +298,7 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
       !readNumbers(from, "gridTiles", 1, code.gridTiles) ||
       !readNumbers(from, "tensors", 0, code.tensors) ||
       !readNumbers(from, "alignedViews", 0, code.alignedViews) ||
-      !readIntermediates(from, code))
+      !readTensorMaps(from, code) || !readIntermediates(from, code))
     return std::nullopt;
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(
       *text, *kind == "cpu-flat" ? target::Kind::Cpu : target::Kind::Gpu);
@@ -274,6 +312,7 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   code.entry = function->str();
   code.blockThreads = *block;
   code.scratchBytes = *scratch;
+  code.mostBlocks = *blocks;
   code.assembler = assembler->str();
   code.assembly = std::move(*report);
   code.image = blob.take_front(static_cast<size_t>(*bytes)).str();

@@ -36,6 +36,16 @@ using PointerAttribute = int;
 using FunctionAttribute = int;
 using JitOption = int;
 using CaptureMode = int;
+using MapElement = int;
+using MapInterleave = int;
+using MapSwizzle = int;
+using MapPromotion = int;
+using MapFill = int;
+
+/// CUtensorMap, which nobody but the driver and the device looks into.
+struct alignas(64) TensorMapWords {
+  unsigned long long words[16];
+};
 
 enum Constant : int {
 #define AZULEJO_CUDA_CONSTANT(name, symbol, value) name = value,

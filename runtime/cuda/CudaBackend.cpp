@@ -16,6 +16,10 @@ namespace azulejo::runtime::cuda {
 static constexpr int64_t kSharedByDefault = 48 << 10;
 // Parameters of a kernel, in 8-byte words; the driver's limit.
 static constexpr size_t kMaxWords = 4095;
+// Parameters of a kernel with tensor maps; a pointer to each is on the stack.
+static constexpr size_t kMaxPointers = 512;
+static constexpr size_t kMapBytes = sizeof(TensorMapWords);
+static_assert(kMapBytes == plan::kMapWords * sizeof(int64_t));
 
 static Error imageError(ErrorCode code, std::string message, const char *rule,
                         const char *hint) {
@@ -48,8 +52,8 @@ public:
           ->failed(code, "the image has no kernel '" + launch.entry + "'")
           .error();
     for (auto check :
-         {&LoadedModule::checkArguments, &LoadedModule::checkThreads,
-          &LoadedModule::reserveShared})
+         {&LoadedModule::checkArguments, &LoadedModule::checkMaps,
+          &LoadedModule::checkThreads, &LoadedModule::reserveShared})
       if (Status status = (this->*check)(function, launch); !status)
         return status.error();
     return static_cast<const void *>(function);
@@ -65,27 +69,44 @@ private:
   /// A plan that states other arguments than the kernel takes would make it
   /// read past them. Newer drivers can tell.
   Status checkArguments(Function function, const plan::Launch &launch) const {
-    size_t count = launch.args.size();
-    if (count > kMaxWords)
+    size_t maps = launch.tensorMaps.size(), count = maps + launch.args.size();
+    if (count > (maps ? kMaxPointers : kMaxWords))
       return refuse(launch, ErrorCode::ResourceLimit,
                     "it has " + std::to_string(count) + " arguments",
                     "image.args");
     auto ask = device->api().funcGetParamInfo;
     if (!ask)
       return {};
-    size_t offset = 0, bytes = 0;
+    size_t offset = 0, bytes = 0, first = 0;
     // Past the last one the driver calls the index invalid; any other answer
     // means that it does not know.
     Code past = ask(function, count, &offset, &bytes);
     bool fits = past != 0;
-    for (size_t i = 0; past == kErrorInvalidValue && fits && i < count; ++i)
-      fits = ask(function, i, &offset, &bytes) == 0 && offset == 8 * i &&
-             bytes == 8;
+    for (size_t i = 0; past == kErrorInvalidValue && fits && i < count; ++i) {
+      fits = ask(function, i, &offset, &bytes) == 0;
+      first = i == 0 && maps ? offset : first;
+      size_t expected =
+          kMapBytes * std::min(i, maps) + 8 * (i - std::min(i, maps));
+      fits &= offset == first + expected && bytes == (i < maps ? kMapBytes : 8);
+    }
     return fits ? Status()
                 : Status(refuse(launch, ErrorCode::InvalidArgument,
                                 "its code does not take " +
-                                    std::to_string(count) + " arguments",
+                                    std::to_string(maps) + " tensor maps and " +
+                                    std::to_string(launch.args.size()) +
+                                    " arguments",
                                 "image.args"));
+  }
+
+  /// What has another form runs in that one.
+  Status checkMaps(Function function, const plan::Launch &launch) const {
+    if (launch.tensorMaps.empty() || launch.otherwise >= 0 ||
+        device->api().tensorMapEncodeTiled)
+      return {};
+    return makeError(ErrorCode::DriverTooOld, "kernel '" + launch.kernel + "'",
+                     "it needs tensor maps, which the driver cannot make (it "
+                     "lacks cuTensorMapEncodeTiled)",
+                     "cuda.symbol", "update NVIDIA's driver");
   }
 
   Result<int64_t> attribute(Function function, FunctionAttribute what) const {
@@ -270,23 +291,73 @@ Status CudaBackend::checkMemory(const void *start, int64_t bytes) const {
   return {};
 }
 
+static MapElement mapElement(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return kMapFloat32;
+  case DType::F16:
+    return kMapFloat16;
+  case DType::BF16:
+    return kMapBfloat16;
+  case DType::I32:
+    return kMapInt32;
+  default: // nothing is computed, so any byte will do
+    return kMapUint8;
+  }
+}
+
+static MapSwizzle mapSwizzle(int32_t bytes) {
+  return bytes == 128  ? kMapSwizzle128
+         : bytes == 64 ? kMapSwizzle64
+         : bytes == 32 ? kMapSwizzle32
+                       : kMapSwizzleNone;
+}
+
+bool CudaBackend::makeTensorMap(const MappedTensor &tensor,
+                                int64_t *map) const {
+  auto encode = device->api().tensorMapEncodeTiled;
+  if (!encode)
+    return false;
+  unsigned long long sizes[plan::kMaxMapAxes], strides[plan::kMaxMapAxes];
+  unsigned steps[plan::kMaxMapAxes];
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    sizes[i] = tensor.sizes[i];
+    strides[i] = tensor.strides[i];
+    steps[i] = 1;
+  }
+  // The innermost stride is that of an element, which the driver knows.
+  return encode(reinterpret_cast<TensorMapWords *>(map),
+                mapElement(tensor.dtype), tensor.rank,
+                reinterpret_cast<void *>(tensor.address), sizes, strides + 1,
+                tensor.box, steps, kMapNotInterleaved,
+                mapSwizzle(tensor.swizzle), kMapL2By256, kMapFillZeros) == 0;
+}
+
 Status CudaBackend::launch(const LaunchCall &call, const Queue &queue) const {
   if (call.grid > INT32_MAX)
     return makeError(ErrorCode::ResourceLimit, "grid",
                      std::to_string(call.grid) +
                          " blocks are more than a launch can have",
                      "run.grid", "use smaller dimensions");
-  size_t bytes = static_cast<size_t>(call.argCount) * sizeof(int64_t);
-  void *packed[] = {kLaunchBuffer, const_cast<int64_t *>(call.args),
-                    kLaunchBufferBytes, &bytes, kLaunchEnd};
+  auto maps = static_cast<size_t>(call.mapCount);
+  size_t count = maps + static_cast<size_t>(call.argCount);
+  size_t bytes = count * sizeof(int64_t);
+  int64_t *words = const_cast<int64_t *>(call.args);
+  void *packed[] = {kLaunchBuffer, words, kLaunchBufferBytes, &bytes,
+                    kLaunchEnd};
+  void *each[kMaxPointers];
+  for (size_t i = 0; maps && i < count; ++i) {
+    each[i] = words;
+    words += i < maps ? plan::kMapWords : 1;
+  }
   return device->check(
       device->api().launchKernel(
           static_cast<Function>(const_cast<void *>(call.entry)),
           static_cast<unsigned>(call.grid), 1, 1,
           static_cast<unsigned>(call.blockThreads), 1, 1,
           static_cast<unsigned>(call.scratchBytes),
-          static_cast<StreamHandle>(queue.stream), nullptr,
-          call.argCount ? packed : nullptr),
+          static_cast<StreamHandle>(queue.stream), maps ? each : nullptr,
+          count && !maps ? packed : nullptr),
       "the launch");
 }
 

@@ -5,6 +5,12 @@
 // captured in a CUDA graph, and any number of threads and streams may run one
 // executable at a time.
 //
+// A kernel's parameters are its tensor maps, 128 bytes each, and then words of
+// 8 bytes. Without maps they go to the driver as the one block that they are.
+// With maps they go one by one: a map is aligned to 64 bytes of the memory in
+// which a device has parameters, and where that begins depends on the device,
+// so the block may need bytes in front that only the driver knows of.
+//
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #ifndef AZULEJO_RUNTIME_CUDA_CUDABACKEND_H
@@ -29,6 +35,7 @@ public:
   void leave(int state) const override;
   Status checkStream(const Queue &queue) const override;
   Status checkMemory(const void *start, int64_t bytes) const override;
+  bool makeTensorMap(const MappedTensor &tensor, int64_t *map) const override;
   Status launch(const LaunchCall &call, const Queue &queue) const override;
 
 private:

@@ -6,18 +6,19 @@
 // so a saved plan runs where no compiler is installed.
 //
 // Sizes are Exprs over the plan's symbolic dimensions, evaluated at every run
-// without allocation. A kernel sees only a flat list of int64 arguments:
-// addresses, strides in elements, and dimension values, in the order of
-// Launch::args. The stride of an axis with fewer than two elements is 0, since
-// no index there is multiplied by it; a binding without elements has address 0
-// and strides 0.
+// without allocation. A kernel sees a flat list of int64 arguments: addresses,
+// strides in elements, and dimension values, in the order of Launch::args. On a
+// GPU a tensor map for each of Launch::tensorMaps comes before them. The stride
+// of an axis with fewer than two elements is 0, since no index there is
+// multiplied by it; a binding without elements has address 0 and strides 0.
 //
 //   bindings --> dim values --> workspace offsets --> per launch: args, grid
 //
 // A launch may come in two forms. The fast one assumes that some buffers are
-// aligned, because a fallback inside of the kernel would cost registers; the
-// general one assumes nothing. Which one runs is decided at every run, from
-// the numbers that the kernel is given (Launch::aligned).
+// aligned, because a fallback inside of the kernel would cost registers, or
+// that a tensor map can describe them; the general one assumes nothing. Which
+// one runs is decided at every run, from the numbers that the kernel is given
+// (Launch::aligned, Launch::tensorMaps).
 //
 // CPU entry point:  void entry(const int64_t *args, int64_t begin, int64_t end,
 //                              char *scratch)
@@ -73,6 +74,7 @@ public:
     return combine(CeilDiv, a, b);
   }
   friend Expr max(const Expr &a, const Expr &b) { return combine(Max, a, b); }
+  friend Expr min(const Expr &a, const Expr &b) { return combine(Min, a, b); }
 
   /// False on overflow, on division by zero, on a dimension out of range, or
   /// when the code is malformed (a hostile plan); never reads out of bounds.
@@ -122,6 +124,28 @@ struct Arg {
   Expr size;           ///< Size
 };
 
+/// Axes of a tensor map, and elements of its box along one of them, at most.
+inline constexpr size_t kMaxMapAxes = 5;
+inline constexpr int32_t kMaxMapBox = 256;
+/// A tensor map has the size of 16 arguments.
+inline constexpr int64_t kMapWords = 16;
+
+/// What a GPU's bulk copies have to know of a buffer beforehand: where its
+/// elements lie, and how large a box of them a copy takes. It holds the address
+/// and strides of one run, so the host makes it anew for every run.
+struct TensorMap {
+  int32_t buffer = -1;
+  /// For each axis of the map, innermost first: how many neighbouring axes of
+  /// the buffer it stands for. Their strides must be those of one axis.
+  std::vector<int32_t> merged;
+  /// Elements of a copy along each axis of the map.
+  std::vector<int32_t> box;
+  /// Within rows of so many bytes of shared memory, chunks of 16 bytes change
+  /// places (!kernel.shared_tile says how); a row of the box fits one. 16: none
+  /// do.
+  int32_t swizzle = 16;
+};
+
 struct Launch {
   std::string kernel; ///< unique among launches and alternates; for people
   int32_t image = -1;
@@ -137,6 +161,9 @@ struct Launch {
   /// when this launch runs. Where one is not, `otherwise` runs instead, or the
   /// run is refused if that is -1.
   std::vector<int32_t> aligned;
+  /// GPU: what comes before `args`. Where one cannot be made, it is as with
+  /// `aligned`.
+  std::vector<TensorMap> tensorMaps;
   /// An index into Plan::alternates. It may differ in everything: code, grid,
   /// block, scratch and arguments.
   int32_t otherwise = -1;
@@ -166,15 +193,15 @@ struct Note {
 };
 
 struct Plan {
-  /// 2: launches with a general form (ADR 16).
-  static constexpr int64_t kVersion = 2;
+  /// 2: launches with a general form (ADR 16). 3: tensor maps (ADR 21).
+  static constexpr int64_t kVersion = 3;
   std::string target;   ///< TargetDesc::name
   std::string producer; ///< compiler build id
   std::vector<DimInfo> dims;
   std::vector<Buffer> buffers; ///< inputs first, then outputs, in graph order
   std::vector<Launch> launches;
-  /// General forms. Each belongs to exactly one launch, assumes no alignment
-  /// and has no general form of its own.
+  /// General forms. Each belongs to exactly one launch, assumes nothing and has
+  /// no general form of its own.
   std::vector<Launch> alternates;
   std::vector<Image> images;
   Expr workspaceBytes;

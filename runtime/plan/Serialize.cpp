@@ -97,6 +97,19 @@ static json::Value imageJson(const Image &image) {
   return object;
 }
 
+static json::Value numbersJson(const std::vector<int32_t> &numbers) {
+  return listJson(numbers, [](int32_t number) -> json::Value {
+    return static_cast<int64_t>(number);
+  });
+}
+
+static json::Value tensorMapJson(const TensorMap &map) {
+  return json::Object{{"buffer", static_cast<int64_t>(map.buffer)},
+                      {"merged", numbersJson(map.merged)},
+                      {"box", numbersJson(map.box)},
+                      {"swizzle", static_cast<int64_t>(map.swizzle)}};
+}
+
 static json::Value launchJson(const Launch &launch) {
   return json::Object{
       {"kernel", textOf(launch.kernel)},
@@ -107,10 +120,8 @@ static json::Value launchJson(const Launch &launch) {
       {"grid", exprJson(launch.grid)},
       {"scratch", launch.scratchBytes},
       {"block", launch.blockThreads},
-      {"aligned", listJson(launch.aligned,
-                           [](int32_t buffer) -> json::Value {
-                             return static_cast<int64_t>(buffer);
-                           })},
+      {"aligned", numbersJson(launch.aligned)},
+      {"tensor_maps", listJson(launch.tensorMaps, tensorMapJson)},
       {"otherwise", static_cast<int64_t>(launch.otherwise)},
       {"family", textOf(launch.family)},
       {"schedule", textOf(launch.schedule)},
@@ -307,6 +318,11 @@ static Launch readLaunch(Reader &in, const json::Object &object) {
   launch.scratchBytes = in.number(object, "scratch");
   launch.blockThreads = in.number(object, "block");
   launch.aligned = in.indices(object, "aligned");
+  in.objects(object, "tensor_maps", [&](const json::Object &item) {
+    launch.tensorMaps.push_back(
+        {in.index(item, "buffer"), in.indices(item, "merged"),
+         in.indices(item, "box"), in.index(item, "swizzle")});
+  });
   launch.otherwise = in.index(object, "otherwise");
   launch.family = in.text(object, "family");
   launch.schedule = in.text(object, "schedule");

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMaxEntries = 1 << 16, kMaxCode = 1 << 12;
 constexpr int64_t kMaxScratch = int64_t{1} << 30;
+constexpr int32_t kMinSwizzle = 16, kMaxSwizzle = 128;
 
 class Validator {
 public:
@@ -139,7 +140,38 @@ private:
     for (const Arg &arg : launch.args)
       if (!good(arg))
         return fail(what + "has a malformed argument");
+    if (launch.tensorMaps.size() > kMaxEntries ||
+        (cpu && !launch.tensorMaps.empty()))
+      return fail(what + "has tensor maps on a CPU, or too many");
+    for (const TensorMap &map : launch.tensorMaps)
+      if (!good(map))
+        return fail(what + "has a malformed tensor map");
     return {};
+  }
+
+  /// What the driver asks of a map whatever the tensor; what it asks of the
+  /// tensor is a matter of the run.
+  bool good(const TensorMap &map) const {
+    if (map.buffer < 0 ||
+        static_cast<size_t>(map.buffer) >= plan.buffers.size() ||
+        map.merged.empty() || map.merged.size() > kMaxMapAxes ||
+        map.box.size() != map.merged.size())
+      return false;
+    const Buffer &buffer = plan.buffers[map.buffer];
+    size_t axes = 0;
+    for (int32_t count : map.merged) {
+      if (count < 1 || static_cast<size_t>(count) > kMaxRank)
+        return false;
+      axes += static_cast<size_t>(count);
+    }
+    for (int32_t size : map.box)
+      if (size < 1 || size > kMaxMapBox)
+        return false;
+    int64_t element = dtypeBytes(buffer.dtype), row = map.box[0] * element;
+    bool power = map.swizzle >= kMinSwizzle && map.swizzle <= kMaxSwizzle &&
+                 (map.swizzle & (map.swizzle - 1)) == 0;
+    return axes == buffer.shape.size() && element <= 4 && power &&
+           row <= map.swizzle && row % kAlignedBytes == 0;
   }
 
   /// Nothing can go round in circles: an alternate leads nowhere, and none is
@@ -159,7 +191,7 @@ private:
           static_cast<size_t>(launch.otherwise) >= taken.size() ||
           taken[launch.otherwise])
         return fail(what + "has no general form of its own");
-      if (launch.aligned.empty())
+      if (launch.aligned.empty() && launch.tensorMaps.empty())
         return fail(what + "has a general form that it never needs");
       taken[launch.otherwise] = true;
     }
@@ -167,7 +199,8 @@ private:
       const Launch &alternate = plan.alternates[i];
       if (!taken[i])
         return fail(nameOf(alternate) + "is a general form of no launch");
-      if (!alternate.aligned.empty() || alternate.otherwise != -1)
+      if (!alternate.aligned.empty() || !alternate.tensorMaps.empty() ||
+          alternate.otherwise != -1)
         return fail(nameOf(alternate) + "is a general form with conditions");
     }
     return {};

@@ -42,12 +42,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     (void)launch.grid.evaluate(dims, value);
     for (int32_t buffer : launch.aligned)
       (void)plan->buffers.at(static_cast<size_t>(buffer));
+    for (const TensorMap &map : launch.tensorMaps) {
+      size_t axes = 0;
+      for (size_t i = 0; i < map.box.size(); ++i)
+        axes += static_cast<size_t>(map.merged.at(i));
+      if (axes !=
+          plan->buffers.at(static_cast<size_t>(map.buffer)).shape.size())
+        std::abort();
+    }
     if (launch.otherwise < 0)
       continue;
     const Launch &general =
         plan->alternates.at(static_cast<size_t>(launch.otherwise));
     (void)general.grid.evaluate(dims, value);
-    if (!general.aligned.empty() || general.otherwise != -1)
+    if (!general.aligned.empty() || !general.tensorMaps.empty() ||
+        general.otherwise != -1)
       std::abort();
     ++forms;
   }

@@ -23,7 +23,7 @@ TEST(Expr, EvaluatesOverDimensions) {
   EXPECT_EQ(eval(ceilDiv(s, Expr(4)), {9}), 3);
   EXPECT_EQ(eval(Expr::combine(Expr::FloorDiv, s, Expr(4)), {9}), 2);
   EXPECT_EQ(eval(max(s, b), {5, 7}), 7);
-  EXPECT_EQ(eval(Expr::combine(Expr::Min, s, b), {5, 7}), 5);
+  EXPECT_EQ(eval(min(s, b), {5, 7}), 5);
 }
 
 TEST(Expr, DivisionRoundsTowardsTheNamedSide) {
@@ -120,6 +120,42 @@ TEST(Plan, BothFormsOfALaunchRoundTrip) {
   EXPECT_EQ(plan->alternates[0].scratchBytes, 256);
 }
 
+/// A GPU's kernel with two tensor maps of x[S, 8] and one of y[S, 8], and its
+/// general form.
+static Plan mappedPlan() {
+  Plan plan = fullPlan();
+  plan.target = "h200";
+  plan.images[0].kind = "ptx";
+  plan.launches[0].entry = plan.launches[1].entry = "k";
+  plan.alternates = {plan.launches[0]};
+  plan.alternates[0].kernel = "k0.general";
+  plan.launches[0].otherwise = 0;
+  plan.launches[0].tensorMaps = {
+      {0, {1, 1}, {8, 256}, 32}, {0, {2}, {4}, 128}, {1, {1, 1}, {4, 1}, 16}};
+  return plan;
+}
+
+TEST(Plan, TensorMapsRoundTrip) {
+  std::string bytes = serialize(mappedPlan());
+  Result<Plan> plan = parse(bytes, "test");
+  ASSERT_TRUE(plan) << plan.error().str();
+  EXPECT_EQ(serialize(*plan), bytes);
+  ASSERT_EQ(plan->launches[0].tensorMaps.size(), 3u);
+  const TensorMap &map = plan->launches[0].tensorMaps[0];
+  EXPECT_EQ(map.buffer, 0);
+  EXPECT_EQ(map.merged, (std::vector<int32_t>{1, 1}));
+  EXPECT_EQ(map.box, (std::vector<int32_t>{8, 256}));
+  EXPECT_EQ(map.swizzle, 32);
+  EXPECT_EQ(plan->launches[0].tensorMaps[1].merged, std::vector<int32_t>{2});
+  EXPECT_EQ(plan->launches[0].tensorMaps[2].buffer, 1);
+  EXPECT_TRUE(plan->launches[1].tensorMaps.empty());
+  for (size_t i = 0; i < bytes.size(); i += 7) {
+    std::string bad = bytes;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    EXPECT_FALSE(parse(bad, "test")) << i;
+  }
+}
+
 /// A header as a plan without images' bytes, with a right digest.
 static std::string framed(std::string_view header) {
   std::string bytes = serialize(Plan()).substr(0, 8);
@@ -148,6 +184,16 @@ TEST(Plan, TheFuzzersSeedIsAPlanWithBothForms) {
       parse(framed(seed.replace(at, version.size(), "\"version\":1")), "old");
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().rule, "plan.version");
+}
+
+TEST(Plan, TheFuzzersSeedIsAPlanWithTensorMaps) {
+  std::ifstream in(AZULEJO_FUZZ_CORPUS "/fuzz_plan/tensor_maps",
+                   std::ios::binary);
+  std::string seed(std::istreambuf_iterator<char>(in), {});
+  Result<Plan> plan = parse(framed(seed), "seed");
+  ASSERT_TRUE(plan) << plan.error().str();
+  EXPECT_EQ(plan->launches[0].tensorMaps.size(), 2u);
+  EXPECT_EQ(plan->launches[0].otherwise, 0);
 }
 
 TEST(Plan, RoundTrips) {
@@ -269,4 +315,81 @@ TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
     EXPECT_FALSE(validate(plan, "test")) << "edit " << index;
     ++index;
   }
+}
+
+TEST(Plan, RefusesEveryBadTensorMap) {
+  using Edit = std::function<void(TensorMap &)>;
+  const Edit edits[] = {
+      [](TensorMap &m) { m.buffer = -1; },
+      [](TensorMap &m) { m.buffer = 3; },
+      [](TensorMap &m) { m.buffer = INT32_MIN; },
+      [](TensorMap &m) { m.merged = {}; },
+      [](TensorMap &m) { m.merged = m.box = {}; },
+      [](TensorMap &m) { m.merged = {1}; },
+      [](TensorMap &m) { m.merged = {1, 2}; },
+      [](TensorMap &m) { m.merged = {2, 0}; },
+      [](TensorMap &m) { m.merged = {3, -1}; },
+      [](TensorMap &m) { m.merged = {INT32_MAX, INT32_MAX}; },
+      [](TensorMap &m) { m.merged = {1, 1, 0}, m.box = {8, 1, 1}; },
+      [](TensorMap &m) { m.box = {8}; },
+      [](TensorMap &m) { m.box = {8, 256, 1}; },
+      [](TensorMap &m) { m.box = {8, 0}; },
+      [](TensorMap &m) { m.box = {8, -1}; },
+      [](TensorMap &m) { m.box = {8, 257}; },
+      [](TensorMap &m) { m.box = {0, 1}; },
+      [](TensorMap &m) { m.box = {INT32_MIN, 1}; },
+      [](TensorMap &m) { m.box = {6, 1}; },  // 24 bytes
+      [](TensorMap &m) { m.box = {12, 1}; }, // 48 bytes in rows of 32
+      [](TensorMap &m) { m.swizzle = 16; },  // 32 bytes in rows of 16
+      [](TensorMap &m) { m.swizzle = 0; },
+      [](TensorMap &m) { m.swizzle = 48; },
+      [](TensorMap &m) { m.swizzle = 256; },
+      [](TensorMap &m) { m.swizzle = -128; },
+  };
+  ASSERT_TRUE(validate(mappedPlan(), "test"));
+  int index = 0;
+  for (const Edit &edit : edits) {
+    Plan plan = mappedPlan();
+    edit(plan.launches[0].tensorMaps[0]);
+    EXPECT_FALSE(parse(serialize(plan), "test")) << "edit " << index;
+    EXPECT_FALSE(validate(plan, "test")) << "edit " << index;
+    ++index;
+  }
+}
+
+TEST(Plan, RefusesTensorMapsThatNobodyCanMake) {
+  auto refused = [](auto edit) {
+    Plan plan = mappedPlan();
+    edit(plan);
+    return !validate(plan, "test");
+  };
+  EXPECT_FALSE(refused([](Plan &) {}));
+  // Elements of 8 bytes.
+  for (DType dtype : {DType::F64, DType::I64})
+    EXPECT_TRUE(refused([&](Plan &p) { p.buffers[1].dtype = dtype; }));
+  // More axes than a map has; merged, they are fine.
+  EXPECT_TRUE(refused([](Plan &p) {
+    p.buffers[0].shape.resize(6, Expr(1));
+    p.launches[0].tensorMaps.resize(1);
+    p.launches[0].tensorMaps[0] = {
+        0, {1, 1, 1, 1, 1, 1}, {8, 1, 1, 1, 1, 1}, 32};
+  }));
+  EXPECT_FALSE(refused([](Plan &p) {
+    p.buffers[0].shape.resize(6, Expr(1));
+    p.launches[0].tensorMaps.resize(1);
+    p.launches[0].tensorMaps[0] = {0, {1, 1, 1, 1, 2}, {8, 1, 1, 1, 1}, 32};
+  }));
+  EXPECT_TRUE(refused([](Plan &p) { // a number has no axis
+    p.buffers[1].shape = {};
+    p.launches[0].tensorMaps[2] = {1, {}, {}, 16};
+  }));
+  EXPECT_TRUE(refused([](Plan &p) { p.images[0].kind = "cpu-flat"; }));
+  // A general form assumes nothing, and there is one only for who does.
+  EXPECT_TRUE(refused([](Plan &p) {
+    p.alternates[0].tensorMaps = {p.launches[0].tensorMaps[0]};
+  }));
+  EXPECT_TRUE(refused([](Plan &p) { p.launches[0].tensorMaps = {}; }));
+  EXPECT_TRUE(refused([](Plan &p) {
+    p.launches[0].tensorMaps.resize(65537, p.launches[0].tensorMaps[0]);
+  }));
 }

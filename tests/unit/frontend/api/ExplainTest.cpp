@@ -47,3 +47,21 @@ TEST(Explain, SaysWhereThereIsNoOtherForm) {
   plan.launches[0].aligned.clear();
   EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("aligned")));
 }
+
+TEST(Explain, NotesWhatTensorMapsAskFor) {
+  plan::Plan plan = guarded();
+  plan.images[0].kind = "ptx";
+  plan.launches[0].aligned.clear();
+  plan.launches[0].tensorMaps = {
+      {2, {1, 1}, {8, 64}, 32}, {0, {2}, {8}, 32}, {2, {2}, {8}, 32}};
+  std::vector<int64_t> dims = {4};
+  EXPECT_THAT(
+      api::explain(plan, dims, /*json=*/false),
+      HasSubstr("note [launch.tensorMaps] double: kernel k0 copies boxes of "
+                "workspace buffer 2, x, which have elements and no stride of "
+                "0, and whose addresses and outer strides are multiples of 16 "
+                "bytes; otherwise its general form runs, RowChain{the general "
+                "one}\n"));
+  plan.launches[0].tensorMaps.clear();
+  EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("tensorMaps")));
+}

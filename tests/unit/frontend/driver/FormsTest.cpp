@@ -200,6 +200,75 @@ TEST(Forms, AWorkersAnswerKeepsTheCondition) {
   EXPECT_FALSE(driver::codeFrom(message));
 }
 
+TEST(Forms, AWorkersAnswerKeepsTensorMaps) {
+  KernelCode code = twoForms(matmulRegion(), {0});
+  code.tensorMaps = {{0, {1, 1}, {64, 128}, 128}, {3, {2}, {16}, 32}};
+  code.mostBlocks = 132;
+  driver::Message message = driver::toMessage(code);
+  std::optional<KernelCode> back = driver::codeFrom(message);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->tensorMaps, code.tensorMaps);
+  EXPECT_EQ(back->mostBlocks, 132);
+  auto refuses = [&](auto edit) {
+    driver::Message bad = driver::toMessage(code);
+    edit(bad.json, (*bad.json.getArray("tensorMaps"))[0].getAsObject());
+    return !driver::codeFrom(bad);
+  };
+  using llvm::json::Array, llvm::json::Object;
+  EXPECT_FALSE(refuses([](Object &, Object *) {}));
+  EXPECT_TRUE(refuses([](Object &all, Object *) { all["mostBlocks"] = -1; }));
+  EXPECT_TRUE(refuses([](Object &all, Object *) { all.erase("mostBlocks"); }));
+  EXPECT_TRUE(refuses([](Object &all, Object *) { all["tensorMaps"] = 1; }));
+  EXPECT_TRUE(
+      refuses([](Object &all, Object *) { all["tensorMaps"] = Array{1}; }));
+  EXPECT_TRUE(refuses([](Object &, Object *map) { (*map)["view"] = -1; }));
+  EXPECT_TRUE(refuses([](Object &, Object *map) { (*map)["swizzle"] = 0; }));
+  EXPECT_TRUE(
+      refuses([](Object &, Object *map) { (*map)["box"] = Array{1LL << 40}; }));
+  EXPECT_TRUE(
+      refuses([](Object &, Object *map) { (*map)["merged"] = Array{0}; }));
+  EXPECT_TRUE(refuses([](Object &, Object *map) { map->erase("box"); }));
+}
+
+// What no lowering has asked for yet is written into its code here.
+TEST(Forms, TensorMapsAndTheMostBlocksReachTheLaunch) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  std::string region = halfMatmulRegion();
+  Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
+  Result<graph::Graph> graph = driver::regionGraph(region);
+  ASSERT_TRUE(known && graph);
+  Result<KernelCode> code =
+      driver::compileKernel(region, known->fallback, *h200);
+  ASSERT_TRUE(code) << code.error().str();
+  ASSERT_EQ(code->general.size(), 1u);
+  Result<plan::Plan> before = driver::regionPlan(region, *graph, *code, *h200);
+  ASSERT_TRUE(before) << before.error().str();
+  code->alignedViews.clear();
+  code->tensorMaps = {{1, {1, 1}, {64, 128}, 128}, {0, {2}, {16}, 32}};
+  code->mostBlocks = 132;
+  Result<plan::Plan> plan = driver::regionPlan(region, *graph, *code, *h200);
+  ASSERT_TRUE(plan) << plan.error().str();
+  Status valid = plan::validate(*plan, "test");
+  ASSERT_TRUE(valid) << valid.error().str();
+  const plan::Launch &launch = plan->launches[0];
+  ASSERT_EQ(launch.tensorMaps.size(), 2u);
+  EXPECT_EQ(launch.tensorMaps[0].buffer, 1);
+  EXPECT_EQ(launch.tensorMaps[0].box, (std::vector<int32_t>{64, 128}));
+  EXPECT_EQ(launch.tensorMaps[1].buffer, 0);
+  EXPECT_EQ(launch.tensorMaps[1].merged, std::vector<int32_t>{2});
+  EXPECT_EQ(launch.tensorMaps[1].swizzle, 32);
+  EXPECT_EQ(launch.otherwise, 0);
+  EXPECT_TRUE(plan->alternates[0].tensorMaps.empty());
+  EXPECT_FALSE(plan->contracts.at("batchInvariant"));
+  EXPECT_EQ(launch.grid, min(before->launches[0].grid, plan::Expr(132)));
+  EXPECT_EQ(plan->alternates[0].grid, before->alternates[0].grid);
+  code->tensorMaps[0].view = 9;
+  plan = driver::regionPlan(region, *graph, *code, *h200);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, ErrorCode::Internal);
+}
+
 // The lowering to tensor cores copies 16 bytes at a time where it may.
 TEST(Forms, GpuCodeThatAssumesComesWithAGeneralForm) {
   Result<target::TargetDesc> h200 = target::resolveTarget("h200");

@@ -70,6 +70,7 @@ TEST(CudaHeader, AgreesWithTheToolkit) {
   EXPECT_TRUE(ours::isDefaultStream(nullptr));
   EXPECT_TRUE(ours::isDefaultStream(CU_STREAM_LEGACY));
   EXPECT_TRUE(ours::isDefaultStream(CU_STREAM_PER_THREAD));
+  EXPECT_EQ(sizeof(ours::TensorMapWords), sizeof(CUtensorMap));
 }
 #else
 TEST(CudaHeader, AgreesWithTheToolkit) {

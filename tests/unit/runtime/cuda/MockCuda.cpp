@@ -367,16 +367,71 @@ MOCK Code cuFuncSetAttribute(Function function, FunctionAttribute attribute,
     function->sharedLimit = value;
   return called("cuFuncSetAttribute");
 }
-#ifndef MOCK_LACKS_PARAMETERS
+#ifndef MOCK_LACKS_OPTIONAL
 MOCK Code cuFuncGetParamInfo(Function function, size_t index, size_t *offset,
                              size_t *bytes) {
   if (isOpaque(*function->module))
     return 801;
   if (index >= static_cast<size_t>(parametersOf(*function)))
     return 1;
-  *offset = 8 * index;
-  *bytes = 8;
+  // Parameters of sm_90 begin 16 bytes past a multiple of 64.
+  auto maps = static_cast<size_t>(mapsOf(*function));
+  *offset = index < maps ? 48 + 128 * index
+                         : (maps ? 48 : 0) + 128 * maps + 8 * (index - maps);
+  *bytes = index < maps ? 128 : 8;
   return called("cuFuncGetParamInfo");
+}
+
+/// Whether a tensor is one that bulk copies can work on.
+static bool canBeMapped(const MockEncode &tensor) {
+  if (tensor.rank < 1 || tensor.rank > 5 ||
+      reinterpret_cast<uintptr_t>(tensor.address) % 16 || tensor.swizzle < 0 ||
+      tensor.swizzle > 3 || tensor.interleave || tensor.fill ||
+      tensor.promotion > 3)
+    return false;
+  unsigned element =
+      tensor.element == kMapUint8                                       ? 1
+      : tensor.element == kMapFloat16 || tensor.element == kMapBfloat16 ? 2
+                                                                        : 4;
+  unsigned row = tensor.box[0] * element;
+  if (row % 16 || (tensor.swizzle && row > 16u << tensor.swizzle))
+    return false;
+  for (unsigned i = 0; i < tensor.rank; ++i)
+    if (tensor.sizes[i] < 1 || tensor.sizes[i] > 1ull << 32 ||
+        tensor.box[i] < 1 || tensor.box[i] > 256 || tensor.steps[i] != 1 ||
+        (i > 0 && (tensor.strides[i - 1] % 16 || !tensor.strides[i - 1] ||
+                   tensor.strides[i - 1] >= 1ull << 40)))
+      return false;
+  return true;
+}
+
+MOCK Code cuTensorMapEncodeTiled(TensorMapWords *map, MapElement element,
+                                 unsigned rank, void *address,
+                                 const unsigned long long *sizes,
+                                 const unsigned long long *strides,
+                                 const unsigned *box, const unsigned *steps,
+                                 MapInterleave interleave, MapSwizzle swizzle,
+                                 MapPromotion promotion, MapFill fill) {
+  if (int code = called("cuTensorMapEncodeTiled"))
+    return code;
+  MockEncode tensor{element, rank,       address, {},        {},  {},
+                    {},      interleave, swizzle, promotion, fill};
+  for (unsigned i = 0; i < rank && i < 5; ++i) {
+    tensor.sizes[i] = sizes[i];
+    tensor.box[i] = box[i];
+    tensor.steps[i] = steps[i];
+    if (i > 0)
+      tensor.strides[i - 1] = strides[i - 1];
+  }
+  if (reinterpret_cast<uintptr_t>(map) % 64 || !canBeMapped(tensor))
+    return 1;
+  int index = state.encodeCount++;
+  if (index < 1024)
+    state.encodes[index] = tensor;
+  *map = {};
+  map->words[0] = kMapMark;
+  map->words[1] = static_cast<unsigned long long>(index);
+  return 0;
 }
 #endif
 
@@ -401,7 +456,18 @@ MOCK Code cuLaunchKernel(Function function, unsigned gridX, unsigned gridY,
                     sharedBytes,
                     stream,
                     {},
-                    0};
+                    0,
+                    {},
+                    mapsOf(*function)};
+  // Where parameters begin is known to the driver alone, so nobody can put a
+  // map at the right place of a block.
+  if (extra && launch.mapCount)
+    return 1;
+  for (int i = 0; parameters && i < parametersOf(*function); ++i)
+    if (i < launch.mapCount)
+      std::memcpy(launch.maps[i % 4], parameters[i], 128);
+    else
+      std::memcpy(&launch.args[launch.argCount++ % 32], parameters[i], 8);
   for (int i = 0; extra && extra[i] != kLaunchEnd; i += 2)
     if (extra[i] == kLaunchBufferBytes)
       launch.argCount =

@@ -39,8 +39,22 @@ struct MockLaunch {
   unsigned grid[3], block[3], sharedBytes;
   void *stream;
   int64_t args[32];
-  int argCount;
+  int argCount; ///< without maps
+  int64_t maps[4][16];
+  int mapCount;
 };
+
+/// What a tensor map was made of. The map itself holds kMapMark and, in its
+/// second word, the number of the call.
+struct MockEncode {
+  int element;
+  unsigned rank;
+  void *address;
+  unsigned long long sizes[5], strides[4];
+  unsigned box[5], steps[5];
+  int interleave, swizzle, promotion, fill;
+};
+inline constexpr int64_t kMapMark = 0x70616d;
 
 /// Fixed arrays only: a call must not allocate, or it would be counted.
 struct MockState {
@@ -59,10 +73,13 @@ struct MockState {
   const char *calls[4096];
   std::atomic<int> launchCount{0};
   MockLaunch launches[1024];
+  std::atomic<int> encodeCount{0};
+  MockEncode encodes[1024];
 
   void startLog() {
     callCount = 0;
     launchCount = 0;
+    encodeCount = 0;
     logging = true;
   }
   void failNext(const char *function, int code, int skip = 0) {

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "tests/unit/runtime/cuda/MockParts.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +20,9 @@ bool isOpaque(const ModuleTag &module) {
                       4) == 0;
 }
 
-int parametersOf(const FunctionTag &function) {
+/// How often `word` is in the function's parameters; -1 if there is no such
+/// function.
+static int countInParameters(const FunctionTag &function, const char *word) {
   char head[160] = ".entry ";
   std::strncat(head, function.name, 128);
   std::strcat(head, "(");
@@ -28,11 +31,19 @@ int parametersOf(const FunctionTag &function) {
     return -1;
   const char *end = std::strchr(at, ')');
   int count = 0;
-  while ((at = std::strstr(at, ".param")) && at < end) {
+  while ((at = std::strstr(at, word)) && at < end) {
     ++count;
-    at += 6;
+    at += std::strlen(word);
   }
   return count;
+}
+
+int parametersOf(const FunctionTag &function) {
+  return countInParameters(function, ".param");
+}
+
+int mapsOf(const FunctionTag &function) {
+  return std::max(0, countInParameters(function, ".b8"));
 }
 
 namespace {

@@ -22,7 +22,7 @@
 #endif
 #ifndef AZULEJO_MOCK_CUDA_OLD
 #define AZULEJO_MOCK_CUDA_OLD "old.so" // without cuLaunchKernel
-#define AZULEJO_MOCK_CUDA_12 "12.so"   // without cuFuncGetParamInfo
+#define AZULEJO_MOCK_CUDA_12 "12.so"   // without what is optional
 #endif
 
 namespace azulejo::mock {

@@ -67,6 +67,8 @@ extern Allocation allocations[4096];
 
 /// How many parameters the text states for a kernel, -1 if it has none such.
 int parametersOf(const runtime::cuda::FunctionTag &function);
+/// How many of them, the first ones, are tensor maps: structs of bytes.
+int mapsOf(const runtime::cuda::FunctionTag &function);
 /// What the text of compiled code asks for, else 512.
 int mostThreads(const runtime::cuda::FunctionTag &function);
 /// Machine code, of which the mock knows nothing.
