@@ -297,6 +297,16 @@ def first():
     return cases
 
 
+def products():
+    """Plain first, then what is fused into them; a linear layer's layout, and
+    the plain ones in the other one, too."""
+    cases = [matmul("matmul", *shape) for shape in SHAPES]
+    cases += [matmul("matmul", *shape, epilogue=e) for shape in SHAPES
+              for e in ("bias_gelu", "residual")]
+    cases += [matmul("matmul", *shape, layout="nn") for shape in SHAPES]
+    return cases
+
+
 def claims():
     """What the project set out to show, against torch without fusion."""
     from gpt2 import Gpt2
@@ -324,4 +334,4 @@ def tiny():
     return cases
 
 
-SUITES = {"first": first, "claims": claims, "tiny": tiny}
+SUITES = {"first": first, "claims": claims, "matmul": products, "tiny": tiny}

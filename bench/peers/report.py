@@ -1,6 +1,7 @@
 """Rows as JSON lines, and the compact table of them."""
 import json
 import math
+import re
 
 
 def rate(row, ms):
@@ -34,20 +35,53 @@ def line(row):
     return text + ("" if row["verified"] else "  WRONG")
 
 
+def group(case):
+    """A case without its sizes: the first word and those without digits."""
+    first, *rest = case.split()
+    return " ".join([first] + [w for w in rest if not re.search(r"\d", w)])
+
+
+def timed(rows):
+    return [row for row in rows if row.get("ours_ms") and row["verified"]]
+
+
+def means(rows):
+    """Against the best peer: what a user would have had otherwise."""
+    ratios, out = {}, []
+    for row in timed(rows):
+        peer = best_peer(row)
+        if peer:
+            key = f'{row["suite"]}/{group(row["case"])}'
+            ratios.setdefault(key, []).append(
+                (row["peer_ms"][peer] / row["ours_ms"], row["case"]))
+    for key, found in ratios.items():
+        mean = math.exp(sum(math.log(r) for r, _ in found) / len(found))
+        least, case = min(found)
+        out.append(f"geometric mean of {len(found):>2} {key}: {mean:.3f}x the "
+                   f"best peer, least {least:.3f}x ({case})")
+    return out
+
+
+def costs(rows):
+    """What fused epilogues take more than the same product without."""
+    plain = {(row["suite"], row["case"]): row["ours_ms"]
+             for row in timed(rows)}
+    found = {}
+    for row in timed(rows):
+        case, _, _ = row["case"].rpartition(" ")
+        if (row["suite"], case) in plain:
+            more = row["ours_ms"] / plain[row["suite"], case] - 1
+            found.setdefault(f'{row["suite"]}/{group(row["case"])}', []).append(
+                (more, case))
+    return [f"{key} takes at most {100 * max(some)[0]:.1f} % more than without "
+            f"({max(some)[1]})" for key, some in found.items()]
+
+
 def table(rows):
     out = [f'{"case":<52} {"ours ms":>8} {"rate":>12} {"against best":>24} '
            f'{"floor":>5}']
     out += [line(row) for row in rows if row["case"] != "roofs"]
-    means = {}
-    for row in rows:
-        peer = best_peer(row)
-        if row.get("ours_ms") and peer and row["verified"]:
-            key = f'{row["suite"]}/{row["case"].split()[0]}'
-            means.setdefault(key, []).append(
-                math.log(row["peer_ms"][peer] / row["ours_ms"]))
-    for key, logs in means.items():
-        out.append(f'geometric mean of {len(logs):>2} {key}: '
-                   f'{math.exp(sum(logs) / len(logs)):.3f}x the best peer')
+    out += means(rows) + costs(rows)
     done = [r for r in rows if r.get("ours_ms") is not None
             and r["case"] != "roofs"]
     wrong = sum(not r["verified"] for r in done)

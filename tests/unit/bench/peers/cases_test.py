@@ -88,8 +88,37 @@ class CasesTest(unittest.TestCase):
         self.assertIn("WRONG", text)
         self.assertIn("no such code", text)
         # Wrong rows are no part of a mean: sqrt(2 * 8).
-        self.assertIn("geometric mean of  2 s/product: 4.000x", text)
+        self.assertIn("geometric mean of  2 s/product: 4.000x the best peer, "
+                      "least 2.000x (product 1)", text)
         self.assertIn("3 measured, 1 WRONG, 1 failed, 1 skipped", text)
+
+    def test_means_are_of_like_cases(self):
+        text = report.table([
+            row(case="matmul 1x2x3 nt", peer_ms={"eager": 0.5}),
+            row(case="matmul 4x5x6 nt", ours_ms=2.0, peer_ms={"eager": 4.0}),
+            row(case="matmul 1x2x3 nt bias_gelu", ours_ms=1.02,
+                peer_ms={"eager": 4.08, "inductor": 2.04}),
+            row(case="matmul 4x5x6 nt bias_gelu", ours_ms=2.5, verified=False),
+            row(case="matmul 4x5x6 nt residual", ours_ms=2.2)])
+        self.assertIn("geometric mean of  2 s/matmul nt: 1.000x the best "
+                      "peer, least 0.500x (matmul 1x2x3 nt)", text)
+        self.assertIn("geometric mean of  1 s/matmul nt bias_gelu: 2.000x",
+                      text)
+        self.assertIn("s/matmul nt bias_gelu takes at most 2.0 % more than "
+                      "without (matmul 1x2x3 nt)", text)
+        self.assertIn("s/matmul nt residual takes at most 10.0 % more", text)
+
+    def test_the_products_are_those_of_the_goal(self):
+        names = [case.name for case in cases.products()]
+        self.assertEqual(len(names), 40)
+        for shape in ("8192x14336x4096", "8192x4096x14336", "64x14336x4096",
+                      "1000x14336x4096"):
+            for tail in ("nt", "nt bias_gelu", "nt residual", "nn"):
+                self.assertIn(f"matmul {shape} {tail}", names)
+        case = cases.products()[2]
+        self.assertEqual([s.shape for s in case.inputs()],
+                         [[8192, 4096], [14336, 4096]])
+        self.assertEqual(case.flops(), 2 * 8192 * 14336 * 4096)
 
     def test_rows_are_json_without_noise(self):
         text = report.dump(row(ours_ms=1 / 3, peer_ms={"a": 2 / 3}))
