@@ -7,6 +7,7 @@
 #include "runtime/cuda/Driver.h"
 
 #include <cstdlib>
+#include <dlfcn.h>
 
 namespace azulejo::gputest {
 
@@ -126,6 +127,71 @@ Status CudaDriver::launch(void *function, int64_t blocks, int64_t threads,
                                     static_cast<unsigned>(threads), 1, 1, 0,
                                     nullptr, pointers.data(), nullptr),
                "launch");
+}
+
+Status CudaDriver::launch(void *function, int64_t blocks, int64_t threads,
+                          int64_t sharedBytes,
+                          std::vector<unsigned char> &arguments) {
+  auto entry = static_cast<Function>(function);
+  if (Status s = check((*api)->funcSetAttribute(entry, kFunctionDynamicShared,
+                                                static_cast<int>(sharedBytes)),
+                       "shared memory");
+      !s)
+    return s;
+  size_t bytes = arguments.size();
+  void *extra[] = {kLaunchBuffer, arguments.data(), kLaunchBufferBytes, &bytes,
+                   kLaunchEnd};
+  return check((*api)->launchKernel(entry, static_cast<unsigned>(blocks), 1, 1,
+                                    static_cast<unsigned>(threads), 1, 1,
+                                    static_cast<unsigned>(sharedBytes), nullptr,
+                                    nullptr, extra),
+               "launch");
+}
+
+// Numbers of cuda.h: CUtensorMapDataType, Swizzle and L2promotion.
+static int mapTypeOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return 6;
+  case DType::F32:
+    return 7;
+  case DType::BF16:
+    return 9;
+  default:
+    return 0; // bytes
+  }
+}
+
+Result<TensorMap> CudaDriver::tensorMap(const TensorMapRequest &request) {
+  using Encode = int (*)(void *map, int type, uint32_t rank, void *address,
+                         const uint64_t *sizes, const uint64_t *strides,
+                         const uint32_t *box, const uint32_t *steps,
+                         int interleave, int swizzle, int promotion, int fill);
+  // The runtime's own way to it is what these tests must not depend on.
+  void *library = dlopen(api->driver->library().c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto encode =
+      library
+          ? reinterpret_cast<Encode>(dlsym(library, "cuTensorMapEncodeTiled"))
+          : nullptr;
+  if (!encode)
+    return makeError(ErrorCode::DriverTooOld, "driver",
+                     "has no cuTensorMapEncodeTiled");
+  int swizzle = 0;
+  for (int64_t bytes = request.swizzle; bytes > 16; bytes /= 2)
+    ++swizzle;
+  alignas(64) TensorMap map{};
+  std::vector<uint32_t> steps(request.sizes.size(), 1);
+  constexpr int kPromotion256 = 3;
+  if (Status s = check(encode(map.data(), mapTypeOf(request.dtype),
+                              static_cast<uint32_t>(request.sizes.size()),
+                              reinterpret_cast<void *>(request.address),
+                              request.sizes.data(), request.strides.data(),
+                              request.box.data(), steps.data(), 0, swizzle,
+                              kPromotion256, 0),
+                       "tensor map");
+      !s)
+    return s.error();
+  return map;
 }
 
 Result<float> CudaDriver::time(void *function, int64_t blocks, int64_t threads,

@@ -10,8 +10,10 @@
 #ifndef AZULEJO_TESTS_GPU_CUDADRIVER_H
 #define AZULEJO_TESTS_GPU_CUDADRIVER_H
 
+#include "azulejo/DType.h"
 #include "azulejo/Error.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,6 +23,17 @@
 namespace azulejo::gputest {
 
 using DevicePointer = unsigned long long;
+
+/// A tensor as bulk copies see it, innermost axis first. Strides are in bytes
+/// and begin with that of the second axis.
+struct TensorMapRequest {
+  DType dtype = DType::BF16;
+  DevicePointer address = 0;
+  std::vector<uint64_t> sizes, strides;
+  std::vector<uint32_t> box;
+  int64_t swizzle = 16; ///< bytes over which chunks are permuted; 16: none
+};
+using TensorMap = std::array<unsigned char, 128>;
 
 class CudaDriver {
 public:
@@ -45,6 +58,11 @@ public:
   Result<void *> load(const std::string &image, const std::string &entry);
   Status launch(void *function, int64_t blocks, int64_t threads,
                 std::vector<int64_t> &args);
+  /// The same with all arguments in one block, tensor maps first, and with
+  /// shared memory that is asked for.
+  Status launch(void *function, int64_t blocks, int64_t threads,
+                int64_t sharedBytes, std::vector<unsigned char> &arguments);
+  Result<TensorMap> tensorMap(const TensorMapRequest &request);
   /// Milliseconds of `count` launches, back to back.
   Result<float> time(void *function, int64_t blocks, int64_t threads,
                      std::vector<int64_t> &args, int count);

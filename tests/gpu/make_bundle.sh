@@ -19,7 +19,7 @@ die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 [[ ! -e $2 ]] || die "$2 is there already"
-mkdir -p "$2/bin" "$2/lib" "$2/row_chain" "$2/bench"
+mkdir -p "$2/bin" "$2/lib" "$2/row_chain" "$2/instructions" "$2/bench"
 folder=$(cd "$2" && pwd)
 
 for library in libazulejo.so libazulejo-compiler.so; do
@@ -30,7 +30,8 @@ for library in libazulejo.so libazulejo-compiler.so; do
   [[ ${name:-$library} == "$library" ]] || ln -s "$name" "$folder/lib/$library"
 done
 for program in azulejo azulejo-worker azulejo-test-conformance \
-  azulejo-gpu-launch gpu_runtime_test gpu_tuner_test; do
+  azulejo-gpu-launch gpu_instructions_test gpu_runtime_test \
+  gpu_tuner_test; do
   [[ -x $build/bin/$program ]] || die "$build has no bin/$program"
   cp "$build/bin/$program" "$folder/bin/"
 done
@@ -42,8 +43,11 @@ strip --strip-unneeded "$folder"/bin/* "$folder"/lib/*.so*
 ptxas=${AZULEJO_PTXAS:-$(command -v ptxas || true)}
 if [[ -n $ptxas ]]; then
   "$build/bin/azulejo-gpu-bundle" "$folder/row_chain" "$ptxas" >/dev/null
+  "$build/bin/azulejo-gpu-instructions" "$folder/instructions" "$ptxas" \
+    >/dev/null
+  rm "$folder"/instructions/*.ptx # in the build's folder for those who read it
 else
-  printf '%s: no ptxas (AZULEJO_PTXAS): the row kernels are left out\n' \
+  printf '%s: no ptxas (AZULEJO_PTXAS): no row kernels, no instructions\n' \
     "${0##*/}" >&2
 fi
 

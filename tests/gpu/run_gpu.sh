@@ -4,12 +4,13 @@
 #
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
-#     --only LIST     of: info runtime tuner rows tests graphs sanitizer traffic
-#                     examples minilm peers (default: all but sanitizer and
-#                     minilm)
+#     --only LIST     of: info runtime instructions tuner rows tests graphs
+#                     sanitizer traffic examples minilm peers (default: all but
+#                     sanitizer and minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
-#     --filter GLOB   tests of the suite `tests` (as --gtest_filter)
+#     --filter GLOB   tests of the suite `tests` (as --gtest_filter), and cases
+#                     of `instructions`
 #     --jobs N        test processes side by side (default: CPUs, at most 12)
 #     --seconds N     for the benchmarks against torch (default 150)
 #     --cases REGEX   of those benchmarks, only these
@@ -22,7 +23,7 @@ set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-out} minilm=""
-only="info runtime tuner rows tests graphs traffic examples peers"
+only="info runtime instructions tuner rows tests graphs traffic examples peers"
 graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
@@ -38,7 +39,7 @@ while (($#)); do
   --cases) cases=${2:?} ;;
   --minilm) minilm=${2:?} ;;
   --peers-args) read -r -a extra <<<"$2" ;;
-  *) sed -n '2,22s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  *) sed -n '2,23s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
   shift 2
 done
@@ -108,6 +109,13 @@ for part in $only; do
   runtime)
     step runtime 120 "$here/bin/gpu_runtime_test"
     grep '^{"suite"' "$out/logs/runtime.log" >"$out/runtime.jsonl" || true
+    ;;
+  instructions)
+    # One process each time it hangs or loses the device, which it says soon.
+    AZULEJO_INSTRUCTIONS=$here/instructions \
+      step instructions 300 "$python" "$here/shards.py" --jobs "$jobs" \
+      --silence 20 --filter "Sm90/*$filter" --out "$out/instructions.jsonl" \
+      "$here/bin/gpu_instructions_test"
     ;;
   tuner)
     step tuner 180 "$here/bin/gpu_tuner_test" --gtest_filter='GpuTuner.*/Real'

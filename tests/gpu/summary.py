@@ -33,7 +33,7 @@ def main(folder):
         print(f"traffic of {row['case']:<32} " + (
             row.get("error") or f"{row['ratio']:.3f} of what explain says")
             [:100] + ("" if row["verified"] else "  WRONG"))
-    for name in ("tests.jsonl", "graphs.jsonl"):
+    for name in ("instructions.jsonl", "tests.jsonl", "graphs.jsonl"):
         found = rows(folder, name)
         for row in found:
             if row["case"] == "summary":
