@@ -130,6 +130,71 @@ static bool areZero(ValueRange values) {
   });
 }
 
+namespace {
+
+/// The text of a product.
+class ProductText {
+public:
+  ProductText(kernel::GroupMmaOp op, const Assembly &assembly, bool fresh)
+      : op(op), results(assembly.results()), fresh(fresh), text(buffer) {}
+
+  // What the operands are called within the text.
+  std::string leftLow, rightLow;
+  SmallVector<std::string> leftRegisters;
+  Operand left{}, right{};
+
+  StringRef print() {
+    text << "{\n.reg .pred more;\n.reg .b32 low, higha, highb;\n"
+            ".reg .b64 a, b;\nmov.b32 highb, "
+         << right.high() << ";\n";
+    if (left.type)
+      text << "mov.b32 higha, " << left.high() << ";\n";
+    text << "wgmma.fence.sync.aligned;\n";
+    auto steps = static_cast<int64_t>(op.getDepth()) / kernel::kStepDepth;
+    for (int64_t step = 0; step < steps; ++step)
+      printStep(step);
+    text << "wgmma.commit_group.sync.aligned;\n}";
+    return buffer;
+  }
+
+private:
+  void describe(const char *name, const std::string &low,
+                const Operand &operand, int64_t step) {
+    text << "add.s32 low, " << low << ", " << operand.stepBytes(step) / kUnit
+         << ";\nmov.b64 " << name << ", {low, high" << name << "};\n";
+  }
+
+  void printStep(int64_t step) {
+    if (step == 0 || (step == 1 && fresh))
+      text << "setp.ne.b32 more, " << (step > 0 || !fresh) << ", 0;\n";
+    if (left.type)
+      describe("a", leftLow, left, step);
+    describe("b", rightLow, right, step);
+    StringRef type = op.getType().isF16() ? "f16" : "bf16";
+    text << "wgmma.mma_async.sync.aligned.m64n"
+         << 2 * op.getAccumulators().size() << "k16.f32." << type << "." << type
+         << " {" << results << "}, ";
+    if (left.type)
+      text << "a";
+    else
+      text << "{"
+           << llvm::join(ArrayRef(leftRegisters).slice(4 * step, 4), ", ")
+           << "}";
+    text << ", b, more, 1, 1";
+    if (left.type)
+      text << ", " << left.transposed;
+    text << ", " << right.transposed << ";\n";
+  }
+
+  kernel::GroupMmaOp op;
+  std::string results;
+  bool fresh;
+  std::string buffer;
+  llvm::raw_string_ostream text;
+};
+
+} // namespace
+
 SmallVector<Value> lowerGroupMma(OpBuilder &b, const SharedMemory &shared,
                                  kernel::GroupMmaOp op) {
   Location loc = op.getLoc();
@@ -139,61 +204,25 @@ SmallVector<Value> lowerGroupMma(OpBuilder &b, const SharedMemory &shared,
   bool fresh = areZero(accumulators);
   if (!fresh)
     assembly.tie(accumulators);
+  ProductText text(op, assembly, fresh);
 
   // Tiles are addresses by now, so the typed accessors are off limits.
   unsigned at = op.getAccumulators().getBeginOperandIndex() - 3;
   Value tile = op->getOperand(at), bStage = op->getOperand(at + 1),
         bRow = op->getOperand(at + 2);
-  Operand right{shared.typeOf(tile), op.getBTransposed()}, left{};
-  std::string rightLow =
-      assembly.add(descriptor(b, loc, right, tile, bStage, bRow), "r");
-  std::string leftLow;
-  SmallVector<std::string> registers;
+  text.right = {shared.typeOf(tile), op.getBTransposed()};
+  text.rightLow =
+      assembly.add(descriptor(b, loc, text.right, tile, bStage, bRow), "r");
   for (Value value : op.getARegisters())
-    registers.push_back(assembly.add(value, "r"));
+    text.leftRegisters.push_back(assembly.add(value, "r"));
   if (!op.getATile().empty()) {
-    left = {shared.typeOf(op.getATile()[0]), op.getATransposed()};
-    leftLow = assembly.add(descriptor(b, loc, left, op.getATile()[0],
-                                      op.getAStage()[0], op.getARow()[0]),
-                           "r");
+    tile = op.getATile()[0];
+    text.left = {shared.typeOf(tile), op.getATransposed()};
+    text.leftLow = assembly.add(
+        descriptor(b, loc, text.left, tile, op.getAStage()[0], op.getARow()[0]),
+        "r");
   }
-
-  std::string buffer;
-  llvm::raw_string_ostream text(buffer);
-  auto describe = [&](const char *name, const std::string &low,
-                      const Operand &operand, int64_t step) {
-    text << "add.s32 low, " << low << ", " << operand.stepBytes(step) / kUnit
-         << ";\nmov.b64 " << name << ", {low, high" << name << "};\n";
-  };
-  text << "{\n.reg .pred more;\n.reg .b32 low, higha, highb;\n"
-          ".reg .b64 a, b;\n";
-  text << "mov.b32 highb, " << right.high() << ";\n";
-  if (left.type)
-    text << "mov.b32 higha, " << left.high() << ";\n";
-  text << "wgmma.fence.sync.aligned;\n";
-  StringRef type = op.getType().isF16() ? "f16" : "bf16";
-  auto steps = static_cast<int64_t>(op.getDepth()) / kernel::kStepDepth;
-  for (int64_t step = 0; step < steps; ++step) {
-    if (step == 0 || (step == 1 && fresh))
-      text << "setp.ne.b32 more, " << (step > 0 || !fresh) << ", 0;\n";
-    if (left.type)
-      describe("a", leftLow, left, step);
-    describe("b", rightLow, right, step);
-    text << "wgmma.mma_async.sync.aligned.m64n" << 2 * accumulators.size()
-         << "k16.f32." << type << "." << type << " {" << assembly.results()
-         << "}, ";
-    if (left.type)
-      text << "a";
-    else
-      text << "{" << llvm::join(ArrayRef(registers).slice(4 * step, 4), ", ")
-           << "}";
-    text << ", b, more, 1, 1";
-    if (left.type)
-      text << ", " << left.transposed;
-    text << ", " << right.transposed << ";\n";
-  }
-  text << "wgmma.commit_group.sync.aligned;\n}";
-  return assembly.emit(b, loc, buffer);
+  return assembly.emit(b, loc, text.print());
 }
 
 SmallVector<Value> lowerGroupWait(OpBuilder &b, kernel::GroupWaitOp op) {

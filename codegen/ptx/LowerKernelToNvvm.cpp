@@ -3,7 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/AsyncLowering.h"
-#include "codegen/ptx/Float8.h"
+#include "codegen/ptx/GlobalMemory.h"
 #include "codegen/ptx/Ptx.h"
 #include "codegen/ptx/SharedMemory.h"
 
@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -20,13 +19,11 @@ namespace azulejo::codegen {
 
 namespace {
 
-constexpr unsigned kGlobalSpace = 1;
-
 class Lowering {
 public:
   Lowering(kernel::FuncOp source, const target::TargetDesc &target)
-      : source(source), target(target), b(source.getContext()),
-        loc(source.getLoc()), shared(source, b), async(b, shared) {}
+      : source(source), b(source.getContext()), loc(source.getLoc()),
+        global(b, target), shared(source, b), async(b, shared) {}
 
   void run() {
     convertAsyncTypes(source);
@@ -90,9 +87,9 @@ private:
     if (std::optional<SmallVector<Value>> values = lowerMatrix(op))
       return *values;
     if (auto load = dyn_cast<kernel::LoadOp>(op))
-      return lowerLoad(load);
+      return global.load(load);
     if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-      lowerStore(store);
+      global.store(store);
       return {};
     }
     return {lowerReduce(cast<kernel::WarpReduceOp>(op))};
@@ -119,21 +116,11 @@ private:
     return elements;
   }
 
-  Value together(ArrayRef<Value> elements) {
-    if (elements.size() == 1)
-      return elements[0];
-    auto type = VectorType::get({static_cast<int64_t>(elements.size())},
-                                elements[0].getType());
-    Value whole = LLVM::PoisonOp::create(b, loc, type);
-    for (auto [i, element] : llvm::enumerate(elements))
-      whole = LLVM::InsertElementOp::create(b, loc, whole, element, i32(i));
-    return whole;
-  }
-
   void storeShared(Value address, ArrayRef<Value> elements) {
     int64_t bytes =
         elements.size() * kernel::storageBytes(elements[0].getType());
-    LLVM::StoreOp::create(b, loc, together(elements), address, bytes);
+    LLVM::StoreOp::create(b, loc, gatherElements(b, loc, elements), address,
+                          bytes);
   }
 
   std::optional<SmallVector<Value>> lowerShared(Operation *op) {
@@ -161,14 +148,15 @@ private:
                                     load.getColumn()),
                      storage, load->getNumResults());
       for (Value &element : raw)
-        element = widen(element, storage);
+        element = widenElement(b, loc, element, storage);
       return raw;
     }
     if (auto store = dyn_cast<kernel::TileStoreOp>(op)) {
       SmallVector<Value> values(store.getValues());
       Value tile = store->getOperand(values.size());
       for (Value &value : values)
-        value = narrow(value, shared.typeOf(tile).getElementType());
+        value =
+            narrowElement(b, loc, value, shared.typeOf(tile).getElementType());
       storeShared(shared.element(loc, tile, store.getStage(), store.getRow(),
                                  store.getColumn()),
                   values);
@@ -183,8 +171,9 @@ private:
     Value tile = copy->getOperand(3);
     Value to = shared.element(loc, tile, copy.getStage(), copy.getRow(),
                               copy.getColumn(), copy.getRowOffset());
-    Value from = globalAddress(
-        copy.getBase(), shared.typeOf(tile).getElementType(), copy.getOffset());
+    Value from =
+        global.address(loc, copy.getBase(),
+                       shared.typeOf(tile).getElementType(), copy.getOffset());
     APInt valid;
     if (matchPattern(copy.getValid(), m_ConstantInt(&valid)) && valid == 16)
       call("llvm.nvvm.cp.async.cg.shared.global.16", {to, from});
@@ -232,8 +221,10 @@ private:
   }
 
   Value lowerPack(kernel::PackOp pack) {
-    Value pair = together({narrow(pack.getLow(), pack.getType()),
-                           narrow(pack.getHigh(), pack.getType())});
+    Type type = pack.getType();
+    Value pair = gatherElements(b, loc,
+                                {narrowElement(b, loc, pack.getLow(), type),
+                                 narrowElement(b, loc, pack.getHigh(), type)});
     return LLVM::BitcastOp::create(b, loc, b.getI32Type(), pair);
   }
 
@@ -257,107 +248,6 @@ private:
     if (auto pack = dyn_cast<kernel::PackOp>(op))
       return SmallVector<Value>{lowerPack(pack)};
     return std::nullopt;
-  }
-
-  // Global memory.
-
-  /// What memory holds: a byte for i1 and fp8.
-  Type memoryType(Type storage) {
-    bool byte = storage.isInteger(1) || scalar::isFloat8(storage);
-    return byte ? Type(b.getI8Type()) : storage;
-  }
-
-  Value globalAddress(Value base, Type storage, Value offset) {
-    auto type = LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace);
-    Value pointer = LLVM::IntToPtrOp::create(b, loc, type, base);
-    return LLVM::GEPOp::create(b, loc, type, memoryType(storage), pointer,
-                               ArrayRef<LLVM::GEPArg>{offset});
-  }
-
-  Value widen(Value raw, Type storage) {
-    if (storage.isF16() || storage.isBF16())
-      return arith::ExtFOp::create(b, loc, b.getF32Type(), raw);
-    if (storage.isInteger(1)) {
-      Value zero = arith::ConstantIntOp::create(b, loc, 0, 8);
-      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, raw, zero);
-    }
-    if (storage.isInteger(8))
-      return arith::ExtSIOp::create(b, loc, b.getI32Type(), raw);
-    return raw;
-  }
-
-  Value narrow(Value value, Type storage) {
-    if (storage.isF16() || storage.isBF16())
-      return arith::TruncFOp::create(b, loc, storage, value);
-    if (storage.isInteger(1))
-      return arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
-    if (storage.isInteger(8))
-      return arith::TruncIOp::create(b, loc, b.getI8Type(), value);
-    return value;
-  }
-
-  /// What one access writes: a scalar or a vector of the memory type.
-  Value narrowAll(ValueRange values, Type storage) {
-    if (scalar::isFloat8(storage))
-      return narrowFloat8(b, loc, values, storage, target);
-    if (values.size() == 1)
-      return narrow(values[0], storage);
-    auto type = VectorType::get({static_cast<int64_t>(values.size())},
-                                memoryType(storage));
-    Value whole = LLVM::PoisonOp::create(b, loc, type);
-    for (auto [i, value] : llvm::enumerate(values))
-      whole = LLVM::InsertElementOp::create(b, loc, whole,
-                                            narrow(value, storage), i32(i));
-    return whole;
-  }
-
-  SmallVector<Value> loadElements(kernel::LoadOp load) {
-    Type storage = load.getStorage(), memory = memoryType(storage);
-    int64_t count = load->getNumResults();
-    Type type = count > 1 ? Type(VectorType::get({count}, memory)) : memory;
-    Value raw = LLVM::LoadOp::create(
-        b, loc, type, globalAddress(load.getBase(), storage, load.getOffset()),
-        load.getAlignment());
-    if (scalar::isFloat8(storage))
-      return widenFloat8(b, loc, raw, storage, target);
-    if (count == 1)
-      return {widen(raw, storage)};
-    SmallVector<Value> elements;
-    for (int64_t i = 0; i < count; ++i)
-      elements.push_back(
-          widen(LLVM::ExtractElementOp::create(b, loc, raw, i32(i)), storage));
-    return elements;
-  }
-
-  SmallVector<Value> lowerLoad(kernel::LoadOp load) {
-    if (!load.getPredicate())
-      return loadElements(load);
-    auto branch =
-        scf::IfOp::create(b, loc, load.getResultTypes(), load.getPredicate(),
-                          /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, loadElements(load));
-    b.setInsertionPointToStart(branch.elseBlock());
-    SmallVector<Value> zeros;
-    for (Type type : load.getResultTypes())
-      zeros.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
-    scf::YieldOp::create(b, loc, zeros);
-    return SmallVector<Value>(branch.getResults());
-  }
-
-  void lowerStore(kernel::StoreOp store) {
-    OpBuilder::InsertionGuard guard(b);
-    if (store.getPredicate()) {
-      auto branch = scf::IfOp::create(b, loc, store.getPredicate(),
-                                      /*withElseRegion=*/false);
-      b.setInsertionPoint(branch.thenBlock()->getTerminator());
-    }
-    Type storage = store.getStorage();
-    LLVM::StoreOp::create(
-        b, loc, narrowAll(store.getValues(), storage),
-        globalAddress(store.getBase(), storage, store.getOffset()),
-        store.getAlignment());
   }
 
   // Warps.
@@ -410,9 +300,9 @@ private:
   }
 
   kernel::FuncOp source;
-  const target::TargetDesc &target;
   OpBuilder b;
   Location loc;
+  GlobalMemory global;
   SharedMemory shared;
   AsyncLowering async;
 };
