@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/AsyncLowering.h"
 #include "codegen/ptx/GroupMma.h"
+#include "codegen/ptx/Intrinsics.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -108,13 +109,11 @@ Value AsyncLowering::i32(int64_t value) {
 
 Value AsyncLowering::intrinsic(StringRef name, Type result,
                                ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
-                                       operands)
-      .getResult(0);
+  return callIntrinsic(b, loc, name, result, operands);
 }
 
 void AsyncLowering::call(StringRef name, ValueRange operands) {
-  LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr(name), operands);
+  callIntrinsic(b, loc, name, operands);
 }
 
 // Barriers with phases.
@@ -126,23 +125,29 @@ static Value phase(SharedMemory &shared, OpBuilder &b, Location loc,
 
 void AsyncLowering::initialise(kernel::PhasesInitOp op) {
   Value phases = op->getOperand(0);
-  auto [arrivals, count] = shared.phasesOf(phases);
-  for (int64_t i = 0; i < count; ++i)
+  SharedMemory::Phases all = shared.phasesOf(phases);
+  for (int64_t i = 0; i < all.count; ++i)
     call("llvm.nvvm.mbarrier.init.shared",
-         {phase(shared, b, loc, phases, i32(i)), i32(arrivals)});
+         {phase(shared, b, loc, phases, i32(i)), i32(all.arrivals)});
   call("llvm.nvvm.fence.mbarrier_init.release.cluster", {});
 }
 
 void AsyncLowering::wait(kernel::PhaseWaitOp op) {
-  Value barrier = phase(shared, b, loc, op->getOperand(0), op.getIndex());
+  Value phases = op->getOperand(0);
+  Value barrier = phase(shared, b, loc, phases, op.getIndex());
+  auto test = [&] {
+    return intrinsic("llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta",
+                     b.getI1Type(), {barrier, op.getParity()});
+  };
+  if (debug)
+    return debug->wait(
+        loc, test,
+        {op.getIndex(), op.getParity(), shared.phasesOf(phases).offset});
   scf::WhileOp::create(
       b, loc, TypeRange(), ValueRange(),
       [&](OpBuilder &, Location, ValueRange) {
-        Value over =
-            intrinsic("llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta",
-                      b.getI1Type(), {barrier, op.getParity()});
         Value again = arith::XOrIOp::create(
-            b, loc, over, arith::ConstantIntOp::create(b, loc, 1, 1));
+            b, loc, test(), arith::ConstantIntOp::create(b, loc, 1, 1));
         scf::ConditionOp::create(b, loc, again, ValueRange());
       },
       [&](OpBuilder &, Location, ValueRange) { scf::YieldOp::create(b, loc); });

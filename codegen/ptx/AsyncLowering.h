@@ -16,6 +16,7 @@
 #ifndef AZULEJO_CODEGEN_PTX_ASYNCLOWERING_H
 #define AZULEJO_CODEGEN_PTX_ASYNCLOWERING_H
 
+#include "codegen/ptx/DebugWait.h"
 #include "codegen/ptx/SharedMemory.h"
 
 #include "ir/target/TargetDesc.h"
@@ -40,8 +41,12 @@ void markAsync(llvm::Function &function, unsigned maps);
 
 class AsyncLowering {
 public:
-  AsyncLowering(mlir::OpBuilder &b, SharedMemory &shared)
-      : b(b), shared(shared) {}
+  AsyncLowering(kernel::FuncOp function, mlir::OpBuilder &b,
+                SharedMemory &shared)
+      : b(b), shared(shared) {
+    if (function.getDebugWaits())
+      debug.emplace(function, b);
+  }
 
   /// What takes the place of the op's results, at the builder's insertion
   /// point; nothing if it is none of these ops.
@@ -64,6 +69,7 @@ private:
 
   mlir::OpBuilder &b;
   SharedMemory &shared;
+  std::optional<DebugWait> debug;
   mlir::Location loc = b.getUnknownLoc();
 };
 

@@ -3,6 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/Float8.h"
+#include "codegen/ptx/Intrinsics.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -34,9 +35,7 @@ public:
 
 private:
   Value intrinsic(const std::string &name, Type result, ValueRange operands) {
-    return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
-                                         operands)
-        .getResult(0);
+    return callIntrinsic(b, loc, name, result, operands);
   }
   Value widenHalf(Value both, int64_t index) {
     Value at = arith::ConstantIntOp::create(b, loc, index, 32);

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/AsyncLowering.h"
 #include "codegen/ptx/GlobalMemory.h"
+#include "codegen/ptx/Intrinsics.h"
 #include "codegen/ptx/Ptx.h"
 #include "codegen/ptx/SharedMemory.h"
 
@@ -23,7 +24,7 @@ class Lowering {
 public:
   Lowering(kernel::FuncOp source, const target::TargetDesc &target)
       : source(source), b(source.getContext()), loc(source.getLoc()),
-        global(b, target), shared(source, b), async(b, shared) {}
+        global(b, target), shared(source, b), async(source, b, shared) {}
 
   void run() {
     convertAsyncTypes(source);
@@ -48,13 +49,11 @@ private:
   }
 
   Value intrinsic(StringRef name, Type result, ValueRange operands) {
-    return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
-                                         operands)
-        .getResult(0);
+    return callIntrinsic(b, loc, name, result, operands);
   }
 
   void call(StringRef name, ValueRange operands) {
-    LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr(name), operands);
+    callIntrinsic(b, loc, name, operands);
   }
 
   SmallVector<Value> lower(Operation *op) {

@@ -84,7 +84,7 @@ Value SharedMemory::address(Operation *op) {
     tiles[result] = tileType;
   if (auto phases = dyn_cast<kernel::PhasesAllocOp>(op))
     barriers[result] = {static_cast<int64_t>(phases.getArrivals()),
-                        phases.getType().getCount()};
+                        phases.getType().getCount(), offset};
   return result;
 }
 

@@ -58,9 +58,10 @@ public:
   kernel::SharedTileType typeOf(mlir::Value tile) const {
     return tiles.find(tile)->second;
   }
-  /// How many threads arrive at each barrier, and how many barriers there are.
   struct Phases {
-    int64_t arrivals, count;
+    int64_t arrivals; ///< at each barrier, by as many threads
+    int64_t count;
+    int64_t offset; ///< in the block's shared memory
   };
   Phases phasesOf(mlir::Value phases) const {
     return barriers.find(phases)->second;

@@ -29,13 +29,16 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     `min_blocks` blocks shall fit a unit at a time, which bounds the registers.
     The addresses and outer strides of `aligned_views` must be multiples of 16
     bytes, or the kernel must not be launched.
+    With `debug_waits` a `kernel.phase_wait` that takes seconds says so and ends
+    the launch with an error instead of hanging; such a kernel is slow.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads,
                        OptionalAttr<I32Attr>:$min_blocks,
                        OptionalAttr<I64Attr>:$most_blocks,
                        OptionalAttr<DenseI64ArrayAttr>:$aligned_views,
                        OptionalAttr<TypedArrayAttrBase<Kernel_BulkMapAttr,
-                                    "tensor maps">>:$tensor_maps);
+                                    "tensor maps">>:$tensor_maps,
+                       UnitAttr:$debug_waits);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `threads` `(` $block_threads `)` attr-dict-with-keyword $body
