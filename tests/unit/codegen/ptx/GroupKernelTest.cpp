@@ -358,6 +358,16 @@ TEST_F(GroupKernel, ChainsWithOperandsInRegistersAreClean) {
   }
 }
 
+/// They are slow, and remarks say so; what counts is that they are code.
+TEST_F(GroupKernel, WaitsThatGiveUpAreCode) {
+  std::string text = fill(pipelined({2, 256, 4, 232}),
+                          {{"{tensor_maps", "{debug_waits, tensor_maps"}});
+  Result<AssemblyReport> report = assemble(text);
+  ASSERT_TRUE(report.ok()) << report.error().str();
+  EXPECT_GT(report->stackBytes, 0); // what is printed
+  EXPECT_FALSE(report->spills());
+}
+
 /// That silence means something: what does not wait is found out, and so are
 /// registers that do not suffice.
 TEST_F(GroupKernel, FlawsAreFound) {

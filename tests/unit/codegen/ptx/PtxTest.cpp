@@ -1,4 +1,4 @@
-//===- PtxTest.cpp - what is done to PTX text ---------------------------===//
+//===- PtxTest.cpp - what is done to PTX text -----------------------------===//
 //------------------------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
