@@ -54,8 +54,14 @@ Result<Assembler> findAssembler(const AssemblerRequest &request) {
         (passedOver.empty() ? "" : "; ") + error.where + ": " + error.message;
   };
   Result<Assembler> found = findNvJitLink(request);
+  if (found) {
+    Result<Assembler> beside = findPtxas(request.ptxas);
+    found->whole = std::make_shared<const Assembler>(beside ? std::move(*beside)
+                                                            : Assembler{});
+    return found;
+  }
   // A library that was named and does not work is no reason to take another.
-  if (found || !request.nvJitLink.empty())
+  if (!request.nvJitLink.empty())
     return found;
   passOver(found.error());
   found = findPtxas(request.ptxas);
@@ -65,6 +71,12 @@ Result<Assembler> findAssembler(const AssemblerRequest &request) {
   }
   found->note = std::move(passedOver);
   return found;
+}
+
+const Assembler &assemblerFor(std::string_view ptx,
+                              const Assembler &assembler) {
+  bool asWhole = ptx.find("setmaxnreg.") != std::string_view::npos;
+  return asWhole && assembler.whole ? *assembler.whole : assembler;
 }
 
 Result<Cubin> assemblePtx(std::string_view ptx, const Assembler &assembler,

@@ -19,6 +19,7 @@
 #include "azulejo/Error.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,9 @@ struct Assembler {
   std::string version; ///< "13.0.88", "13.0"
   /// For people: what was preferred to it and why that is not used.
   std::string note;
+  /// Beside a library that was not asked for by name: what takes its place for
+  /// kernels that it cannot do well (see assemblerFor).
+  std::shared_ptr<const Assembler> whole = nullptr;
 
   /// "ptxas 13.0.88", "nvJitLink 13.0", "driver": what images record.
   std::string name() const;
@@ -73,6 +77,12 @@ struct AssemblerRequest {
 /// Errors: InvalidArgument for an unknown name; Toolchain when the assembler
 /// that was asked for by name or path cannot be used.
 Result<Assembler> findAssembler(const AssemblerRequest &request);
+
+/// `assembler`, or what takes its place for this kernel. nvJitLink compiles
+/// each text as a part of a program, for whose other parts it keeps the number
+/// of registers as it is at the kernel's start: where they are to change hands
+/// (setmaxnreg) it leaves that out, and what counted on more of them spills.
+const Assembler &assemblerFor(std::string_view ptx, const Assembler &assembler);
 
 struct AssembleOptions {
   std::string arch;           ///< "sm_90a"

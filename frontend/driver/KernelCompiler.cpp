@@ -163,18 +163,20 @@ static Status compileForGpu(Session &session, ModuleOp module,
 }
 
 Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
-                      const codegen::Assembler &assembler, Flaws flaws) {
+                      const codegen::Assembler &preferred, Flaws flaws) {
   for (KernelCode &next : code.later)
-    if (Status status = assembleKernel(next, target, assembler, flaws); !status)
+    if (Status status = assembleKernel(next, target, preferred, flaws); !status)
       return status;
   for (KernelCode &general : code.general)
     if (Status status =
-            assembleKernel(general, target, assembler, Flaws::Accept);
+            assembleKernel(general, target, preferred, Flaws::Accept);
         !status) {
       Error error = status.error();
       error.where += ", the form without alignment";
       return error;
     }
+  const codegen::Assembler &assembler =
+      codegen::assemblerFor(code.image, preferred);
   code.assembler = assembler.name();
   if (assembler.kind == codegen::AssemblerKind::Driver)
     return {};
@@ -183,8 +185,9 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
   Result<codegen::Cubin> cubin =
       codegen::assemblePtx(code.image, assembler, options);
   if (cubin && !cubin->report.flaw().empty())
-    cubin = codegen::assemblePtx(codegen::withoutOccupancyGoal(code.image),
-                                 assembler, options);
+    if (std::string eased = codegen::withoutOccupancyGoal(code.image);
+        eased != code.image)
+      cubin = codegen::assemblePtx(eased, assembler, options);
   if (!cubin)
     return cubin.error();
   if (std::string flaw = cubin->report.flaw();

@@ -115,6 +115,36 @@ TEST_F(Choice, PrefersTheLibrary) {
   EXPECT_EQ(found->note, "");
 }
 
+/// Kernels whose registers change hands are no parts of programs.
+TEST_F(Choice, TakesAnotherForWholePrograms) {
+  constexpr std::string_view plain = "bar.sync 0;",
+                             whole = "setmaxnreg.dec.sync.aligned.u32 40;";
+  request.nvJitLinkNames = {FAKE_NVJITLINK};
+  request.ptxas = program("echo ', V13.0.88'\n");
+  Result<Assembler> found = findAssembler(request);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(assemblerFor(plain, *found).name(), "nvJitLink 13.7");
+  EXPECT_EQ(assemblerFor(whole, *found).name(), "ptxas 13.0.88");
+  EXPECT_EQ(assemblerFor(whole, *found).path, request.ptxas);
+  for (const std::string &none : {std::string(), program("exit 1\n")}) {
+    request.ptxas = none;
+    found = findAssembler(request);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(assemblerFor(plain, *found).name(), "nvJitLink 13.7");
+    EXPECT_EQ(assemblerFor(whole, *found).name(), "driver");
+  }
+  // What was asked for by name does everything.
+  request.wanted = "nvjitlink";
+  found = findAssembler(request);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(assemblerFor(whole, *found).name(), "nvJitLink 13.7");
+  request.ptxas = program("echo ', V13.0.88'\n");
+  request.wanted = "ptxas";
+  found = findAssembler(request);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(assemblerFor(whole, *found).name(), "ptxas 13.0.88");
+}
+
 TEST_F(Choice, ThenTheProgramThenTheDriver) {
   request.ptxas = program("echo 'Cuda tools, release 13.0, V13.0.88'\n");
   Result<Assembler> found = findAssembler(request);

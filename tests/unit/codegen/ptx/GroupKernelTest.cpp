@@ -289,7 +289,6 @@ protected:
           << "AZULEJO_PTXAS names no assembler";
       GTEST_SKIP() << "AZULEJO_PTXAS names no assembler";
     }
-    AssemblerRequest request;
     request.wanted = "ptxas";
     request.ptxas = path;
     Result<Assembler> found = findAssembler(request);
@@ -315,7 +314,8 @@ protected:
       return code.error();
     AssembleOptions options;
     options.arch = target->arch;
-    Result<Cubin> cubin = assemblePtx(code->text, assembler, options);
+    Result<Cubin> cubin =
+        assemblePtx(code->text, assemblerFor(code->text, assembler), options);
     if (!cubin)
       return cubin.error();
     return cubin->report;
@@ -329,6 +329,7 @@ protected:
     EXPECT_EQ(report->stackBytes, 0);
   }
 
+  AssemblerRequest request;
   Assembler assembler;
 };
 
@@ -342,6 +343,17 @@ TEST_F(GroupKernel, ProductsWithAProducerAreClean) {
                  std::to_string(product.columns));
     expectClean(pipelined(product));
   }
+}
+
+/// Where there is nvJitLink, too, which would keep the registers as they are.
+TEST_F(GroupKernel, TheFirstChoiceIsAsGood) {
+  request.wanted = "auto";
+  if (const char *library = std::getenv("AZULEJO_NVJITLINK"))
+    request.nvJitLink = library;
+  Result<Assembler> found = findAssembler(request);
+  ASSERT_TRUE(found.ok()) << found.error().str();
+  assembler = *found;
+  expectClean(pipelined({2, 256, 4, 232}));
 }
 
 TEST_F(GroupKernel, RegistersAreWhatTheBlocksLeave) {
