@@ -212,30 +212,32 @@ Result<std::vector<int64_t>> Executable::dimValues(const az_dim_value *values,
   return dims;
 }
 
-Status Executable::gridOf(const plan::Launch &launch, const Tables &tables,
-                          int64_t &grid) const {
-  if (launch.grid.evaluate({tables.dims, thePlan.dims.size()}, grid) &&
-      grid >= 0)
-    return {};
-  return kernelError(launch, "its grid");
+/// Blocks or work items of a launch; negative if they cannot be counted.
+int64_t Executable::gridOf(const plan::Launch &launch,
+                           const Tables &tables) const {
+  int64_t grid = 0;
+  bool counted = launch.grid.evaluate({tables.dims, thePlan.dims.size()}, grid);
+  return counted ? grid : -1;
 }
 
 /// Replaces a launch by its general form if what it assumes does not hold; else
-/// makes its tensor maps. A launch of nothing needs none.
-Status Executable::pickForm(const plan::Launch *&launch, LaunchCall &call,
-                            const Tables &tables) const {
+/// makes its tensor maps. A launch of nothing needs none. False if there is no
+/// form to run: the grid is negative, or a map cannot be made.
+bool Executable::pickForm(const plan::Launch *&launch, LaunchCall &call,
+                          const Tables &tables) const {
   int32_t otherwise = launch->otherwise;
   // Without a general form that was checked for all launches together.
   if (otherwise < 0 || areAligned(*launch, tables)) {
-    Status status = gridOf(*launch, tables, call.grid);
-    if (!status || call.grid == 0 || makeMaps(*launch, tables))
-      return status;
+    call.grid = gridOf(*launch, tables);
+    if (call.grid <= 0 || makeMaps(*launch, tables))
+      return call.grid >= 0;
     if (otherwise < 0)
-      return mapError(*launch, tables);
+      return false;
   }
   launch = &thePlan.alternates[otherwise];
   call.entry = alternates[otherwise];
-  return gridOf(*launch, tables, call.grid);
+  call.grid = gridOf(*launch, tables);
+  return call.grid >= 0;
 }
 
 Status Executable::launchAll(const Tables &tables, const Layout &layout,
@@ -244,9 +246,11 @@ Status Executable::launchAll(const Tables &tables, const Layout &layout,
     LaunchCall call;
     call.entry = entries[i];
     const plan::Launch *form = &thePlan.launches[i];
-    if (Status status = pickForm(form, call, tables); !status)
-      return status;
+    bool runs = pickForm(form, call, tables);
     const plan::Launch &launch = *form;
+    if (!runs)
+      return call.grid < 0 ? kernelError(launch, "its grid")
+                           : mapError(launch, tables);
     if (call.grid == 0)
       continue;
     call.mapCount = static_cast<int64_t>(launch.tensorMaps.size());

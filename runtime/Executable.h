@@ -121,10 +121,9 @@ private:
                 Layout &layout) const;
   Status checkPointers(const Tables &tables, const Layout &layout,
                        const Queue &queue) const;
-  Status gridOf(const plan::Launch &launch, const Tables &tables,
-                int64_t &grid) const;
-  Status pickForm(const plan::Launch *&launch, LaunchCall &call,
-                  const Tables &tables) const;
+  int64_t gridOf(const plan::Launch &launch, const Tables &tables) const;
+  bool pickForm(const plan::Launch *&launch, LaunchCall &call,
+                const Tables &tables) const;
   Status launchAll(const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 

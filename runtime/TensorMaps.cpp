@@ -158,14 +158,12 @@ Error Executable::mapError(const plan::Launch &launch,
 /// is left is that the driver refuses a map that should be fine.
 Status Executable::checkMaps(const Tables &tables) const {
   for (const plan::Launch &launch : thePlan.launches) {
-    if (launch.otherwise >= 0 || launch.tensorMaps.empty())
+    if (launch.otherwise >= 0 || launch.tensorMaps.empty() ||
+        gridOf(launch, tables) <= 0)
       continue;
-    int64_t blocks = 0;
-    if (Status status = gridOf(launch, tables, blocks); !status)
-      return status;
     for (const plan::TensorMap &map : launch.tensorMaps) {
       MappedTensor tensor;
-      if (blocks > 0 && describe(map, tables, tensor))
+      if (describe(map, tables, tensor))
         return mapError(launch, tables);
     }
   }

@@ -230,7 +230,40 @@ TEST(Forms, AWorkersAnswerKeepsTensorMaps) {
   EXPECT_TRUE(refuses([](Object &, Object *map) { map->erase("box"); }));
 }
 
-// What no lowering has asked for yet is written into its code here.
+// Products by warps with roles: what their kernel states is what is launched.
+TEST(Forms, TensorMapsOfAKernelReachTheLaunch) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  std::string region = halfMatmulRegion();
+  Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
+  Result<graph::Graph> graph = driver::regionGraph(region);
+  ASSERT_TRUE(known && graph);
+  ASSERT_GT(known->fallback.knob("consumers"), 0) << known->fallback.str();
+  Result<KernelCode> code =
+      driver::compileKernel(region, known->fallback, *h200);
+  ASSERT_TRUE(code) << code.error().str();
+  EXPECT_EQ(code->mostBlocks, h200->units);
+  ASSERT_EQ(code->general.size(), 1u);
+  EXPECT_TRUE(code->general[0].tensorMaps.empty());
+  Result<plan::Plan> plan = driver::regionPlan(region, *graph, *code, *h200);
+  ASSERT_TRUE(plan) << plan.error().str();
+  Status valid = plan::validate(*plan, "test");
+  ASSERT_TRUE(valid) << valid.error().str();
+  // x[M, K] and w[K, N].
+  const plan::Launch &launch = plan->launches[0];
+  ASSERT_EQ(launch.tensorMaps.size(), 2u);
+  for (int32_t i : {0, 1}) {
+    const plan::TensorMap &map = launch.tensorMaps[i];
+    EXPECT_EQ(map.buffer, i);
+    EXPECT_EQ(map.merged, (std::vector<int32_t>{1, 1}));
+    EXPECT_EQ(map.swizzle, 128);
+    ASSERT_EQ(map.box.size(), 2u);
+    EXPECT_EQ(map.box[0], 64);
+  }
+  EXPECT_EQ(launch.tensorMaps[0].box[1], known->fallback.knob("tileM"));
+}
+
+// The same for maps and grids of any kind.
 TEST(Forms, TensorMapsAndTheMostBlocksReachTheLaunch) {
   Result<target::TargetDesc> h200 = target::resolveTarget("h200");
   ASSERT_TRUE(h200);
@@ -242,9 +275,11 @@ TEST(Forms, TensorMapsAndTheMostBlocksReachTheLaunch) {
       driver::compileKernel(region, known->fallback, *h200);
   ASSERT_TRUE(code) << code.error().str();
   ASSERT_EQ(code->general.size(), 1u);
+  code->alignedViews.clear();
+  code->tensorMaps.clear();
+  code->mostBlocks = 0;
   Result<plan::Plan> before = driver::regionPlan(region, *graph, *code, *h200);
   ASSERT_TRUE(before) << before.error().str();
-  code->alignedViews.clear();
   code->tensorMaps = {{1, {1, 1}, {64, 128}, 128}, {0, {2}, {16}, 32}};
   code->mostBlocks = 132;
   Result<plan::Plan> plan = driver::regionPlan(region, *graph, *code, *h200);
