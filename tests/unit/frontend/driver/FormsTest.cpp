@@ -275,11 +275,13 @@ TEST(Forms, TensorMapsAndTheMostBlocksReachTheLaunch) {
       driver::compileKernel(region, known->fallback, *h200);
   ASSERT_TRUE(code) << code.error().str();
   ASSERT_EQ(code->general.size(), 1u);
-  code->alignedViews.clear();
+  code->alignedViews = {0};
   code->tensorMaps.clear();
   code->mostBlocks = 0;
   Result<plan::Plan> before = driver::regionPlan(region, *graph, *code, *h200);
   ASSERT_TRUE(before) << before.error().str();
+  ASSERT_EQ(before->alternates.size(), 1u);
+  code->alignedViews.clear();
   code->tensorMaps = {{1, {1, 1}, {64, 128}, 128}, {0, {2}, {16}, 32}};
   code->mostBlocks = 132;
   Result<plan::Plan> plan = driver::regionPlan(region, *graph, *code, *h200);
