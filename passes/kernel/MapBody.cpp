@@ -89,12 +89,19 @@ void MapBody::emitRow(Value any) {
   }
 }
 
+/// `predicate`, and that the group's lanes are there; null: always.
+Value MapBody::guard(Value predicate) {
+  return inside && predicate ? t.bitAnd(inside, predicate)
+         : inside            ? inside
+                             : predicate;
+}
+
 void MapBody::emitRead(tile::ReadOp read, const LaneAnalysis &lanes,
                        bool wide) {
   const ViewAccess &access = view(read.getView());
   Type type = read.getType();
   auto predicate = [&](int64_t lane) {
-    return read.getPredicate() ? at(read.getPredicate(), lane) : Value();
+    return guard(read.getPredicate() ? at(read.getPredicate(), lane) : Value());
   };
   Group result{LaneAnalysis::Varying, {}};
   bool together = !read.getPredicate() ||
@@ -130,12 +137,12 @@ void MapBody::emitWrite(tile::WriteOp write, const LaneAnalysis &lanes,
   if (wide && lanes.isContiguous(write.getIndices())) {
     kernel::StoreOp::create(
         t.b, t.loc, values, access.base, offset(write.getIndices(), access, 0),
-        Value(), access.storage, accessAlignment(access.storage, lanes.width));
+        inside, access.storage, accessAlignment(access.storage, lanes.width));
     return;
   }
   for (auto [lane, value] : llvm::enumerate(values))
     kernel::StoreOp::create(t.b, t.loc, ValueRange{value}, access.base,
-                            offset(write.getIndices(), access, lane), Value(),
+                            offset(write.getIndices(), access, lane), inside,
                             access.storage,
                             kernel::storageBytes(access.storage));
 }
@@ -174,15 +181,68 @@ Value MapBody::emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
   return offset(read.getIndices(), view(read.getView()), 0);
 }
 
+/// What leads to a read, or an empty optional if another read of the group
+/// does.
+std::optional<DenseSet<Operation *>>
+MapBody::opsBefore(tile::ReadOp read) const {
+  DenseSet<Operation *> found;
+  SmallVector<Operation *> stack{read};
+  while (!stack.empty())
+    for (Value operand : stack.pop_back_val()->getOperands()) {
+      Operation *op = operand.getDefiningOp();
+      if (!op || op->getBlock() != read->getBlock() || row.count(operand))
+        continue;
+      if (isa<tile::ReadOp>(op))
+        return std::nullopt;
+      if (found.insert(op).second)
+        stack.push_back(op);
+    }
+  return found;
+}
+
+MapBody::Reads MapBody::emitReads(const LaneAnalysis &lanes, Value first,
+                                  bool wide) {
+  beginGroup(lanes, first);
+  DenseSet<Operation *> reads, before;
+  for (auto read : map.getBody().front().getOps<tile::ReadOp>())
+    if (runs(*read) && !row.count(read))
+      if (std::optional<DenseSet<Operation *>> ops = opsBefore(read)) {
+        reads.insert(read);
+        before.insert(ops->begin(), ops->end());
+      }
+  Reads result;
+  for (Operation &op : map.getBody().front()) {
+    if (before.contains(&op))
+      emitScalar(op, lanes);
+    if (!reads.contains(&op))
+      continue;
+    auto read = cast<tile::ReadOp>(op);
+    emitRead(read, lanes, wide);
+    result.push_back({read, laneValues(read, lanes)});
+  }
+  return result;
+}
+
+SmallVector<Value> MapBody::laneValues(Value value, const LaneAnalysis &lanes) {
+  SmallVector<Value> values;
+  for (int64_t lane = 0; lane < lanes.width; ++lane)
+    values.push_back(at(value, lane));
+  return values;
+}
+
 SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
                                                    Value first, bool wide) {
   beginGroup(lanes, first);
   Block &body = map.getBody().front();
   for (Operation &op : body.without_terminator()) {
+    if (auto it = supplied.find(&op); it != supplied.end()) {
+      group[op.getResult(0)] = {LaneAnalysis::Varying, it->second};
+      continue;
+    }
+    if (!runs(op))
+      continue;
     if (auto read = dyn_cast<tile::ReadOp>(op)) {
-      if (auto it = supplied.find(read); it != supplied.end())
-        group[read] = {LaneAnalysis::Varying, it->second};
-      else if (!row.count(read))
+      if (!row.count(read))
         emitRead(read, lanes, wide);
       continue;
     }
@@ -193,11 +253,8 @@ SmallVector<SmallVector<Value>> MapBody::emitLanes(const LaneAnalysis &lanes,
     emitScalar(op, lanes);
   }
   SmallVector<SmallVector<Value>> results;
-  for (Value yielded : body.getTerminator()->getOperands()) {
-    SmallVector<Value> &values = results.emplace_back();
-    for (int64_t lane = 0; lane < lanes.width; ++lane)
-      values.push_back(at(yielded, lane));
-  }
+  for (Value yielded : body.getTerminator()->getOperands())
+    results.push_back(laneValues(yielded, lanes));
   return results;
 }
 

@@ -41,11 +41,17 @@ public:
     laneInputs[bodyValue].assign(values.begin(), values.end());
   }
 
-  /// What a read of the next group's lanes gives, where that is known already:
-  /// memory is not read.
-  void supply(tile::ReadOp read, mlir::ValueRange values) {
-    supplied[read].assign(values.begin(), values.end());
+  /// What an op gives for the next group's lanes, where that is known already:
+  /// it is not run.
+  void supply(mlir::Operation *op, mlir::ValueRange values) {
+    supplied[op].assign(values.begin(), values.end());
   }
+  /// Groups run these ops only; null: all of them. The set must outlive its
+  /// use.
+  void restrictTo(const llvm::DenseSet<mlir::Operation *> *ops) { only = ops; }
+  /// Memory is touched only where `condition` holds, elsewhere reads give
+  /// zeros; null: always.
+  void predicate(mlir::Value condition) { inside = condition; }
 
   /// What does not depend on the lane. Memory is read only if `any` holds.
   void emitRow(mlir::Value any);
@@ -56,6 +62,17 @@ public:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>>
   emitLanes(const LaneAnalysis &lanes, mlir::Value first, bool wide);
 
+  /// Supplies the next emitLanes, of the same arguments, with what those reads
+  /// give that no other read leads to. Called for several groups before the
+  /// first of them is computed, their accesses are under way together.
+  using Reads = llvm::SmallVector<
+      std::pair<tile::ReadOp, llvm::SmallVector<mlir::Value>>>;
+  Reads emitReads(const LaneAnalysis &lanes, mlir::Value first, bool wide);
+
+  /// A value of the group that emitLanes ran last, one per lane.
+  llvm::SmallVector<mlir::Value> laneValues(mlir::Value value,
+                                            const LaneAnalysis &lanes);
+
   /// The element offset at which `read`, whose indices need no memory, finds
   /// lane `first`; emits nothing else.
   mlir::Value emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
@@ -64,6 +81,10 @@ public:
 private:
   void beginGroup(const LaneAnalysis &lanes, mlir::Value first);
   void emitScalar(mlir::Operation &op, const LaneAnalysis &lanes);
+  bool runs(mlir::Operation &op) const { return !only || only->contains(&op); }
+  mlir::Value guard(mlir::Value predicate);
+  std::optional<llvm::DenseSet<mlir::Operation *>>
+  opsBefore(tile::ReadOp read) const;
   mlir::Value at(mlir::Value value, int64_t lane);
   mlir::Value offset(mlir::ValueRange indices, const ViewAccess &view,
                      int64_t lane);
@@ -78,6 +99,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> row;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> laneInputs;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> supplied;
+  const llvm::DenseSet<mlir::Operation *> *only = nullptr;
+  mlir::Value inside;
   /// Of the group being emitted: one value when the neighbours share it or
   /// when the others follow from the first, else one per lane.
   struct Group {
@@ -87,7 +110,8 @@ private:
   llvm::DenseMap<mlir::Value, Group> group;
 };
 
-/// The ops of the body that a read's indices are computed by.
+/// The ops of the body that a read's indices are computed by; its predicate is
+/// not among them.
 llvm::DenseSet<mlir::Operation *> opsBehindIndices(tile::ReadOp read);
 
 /// Bytes of an access of `width` elements that is one instruction at most: the

@@ -15,7 +15,11 @@ namespace azulejo::gpu {
 RowLowering::RowLowering(tile::KernelOp source,
                          const schedule::Schedule &schedule)
     : source(source), arguments(source), threads(schedule.knob("blockThreads")),
-      accessBytes(schedule.knob("accessBytes")) {}
+      team(schedule.knob("rowThreads")),
+      accessBytes(schedule.knob("accessBytes")) {
+  if (team == 0)
+    team = threads;
+}
 
 /// Everything the lowering relies on is checked here, before any code.
 LogicalResult RowLowering::checkShape() {
@@ -92,6 +96,22 @@ void RowLowering::chooseWidth() {
       std::clamp<int64_t>(accessBytes / narrowest, 1, kernel::kAccessElements);
 }
 
+/// Keeping is for maps of the top level that deal out the same lanes; those
+/// with others run as ever.
+void RowLowering::planKeeping() {
+  SmallVector<tile::MapOp> alike;
+  for (auto map : source.getBody().front().getOps<tile::MapOp>())
+    if (alike.empty() || (map.getOrigin()[1] == alike[0].getOrigin()[1] &&
+                          map.getExtent()[1] == alike[0].getExtent()[1] &&
+                          map.getShape()[1] == alike[0].getShape()[1]))
+      alike.push_back(map);
+  if (alike.size() < 2)
+    return;
+  int64_t lanes = alike[0].getShape()[1];
+  keeping.plan(alike, llvm::divideCeil(lanes, team * width) * width,
+               std::min<int64_t>(64, kUnitRegisters / threads / 2));
+}
+
 /// Scalars at the top level depend on no row, so they come before the rows.
 LogicalResult RowLowering::bindScalars(ThreadBuilder &t) {
   for (Operation &op : source.getBody().front())
@@ -109,9 +129,21 @@ LogicalResult RowLowering::emitRows(ThreadBuilder &t, bool aligned) {
   Value count =
       t.max(t.min(t.sub(arguments.scalar(rowLimit), origin), t.i64(rowTile)),
             t.i64(0));
-  t.loop(t.i64(0), count, t.i64(1), {},
+  // All teams of a block make the same number of rounds, so that folds find
+  // every thread; a team without a row takes part and touches no memory.
+  int64_t teams = threads / team;
+  bool full = teams == 1;
+  source.walk([&](tile::MapOp map) {
+    full |= isAlwaysInside(map, 0) && rowTile % teams == 0;
+    return WalkResult::interrupt();
+  });
+  t.loop(t.i64(0), count, t.i64(teams), {},
          [&](Value at, ValueRange) -> SmallVector<Value> {
+           if (teams > 1)
+             at = t.add(at, teamId);
+           present = full ? Value() : t.less(at, count);
            row = t.add(origin, at);
+           kept.clear();
            result = emitBlock(t, source.getBody().front());
            return {};
          });
@@ -200,75 +232,6 @@ LogicalResult RowLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
   return result;
 }
 
-/// Lanes in pairs, then pairs of pairs: short dependences, small error.
-static Value foldPairs(ThreadBuilder &t, SmallVector<Value> values,
-                       StringRef kind) {
-  for (; values.size() > 1; values.resize(values.size() / 2))
-    for (size_t i = 0; 2 * i < values.size(); ++i)
-      values[i] = t.combine(values[2 * i], values[2 * i + 1], kind);
-  return values[0];
-}
-
-LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
-  Block &block = map.getBody().front();
-  MapBody body(
-      t, map, [this](Value value) { return arguments.scalar(value); },
-      [this](Value view) -> const ViewAccess & {
-        return arguments.view(view);
-      });
-  body.bind(block.getArgument(0), row);
-  for (auto [i, input] : llvm::enumerate(map.getInputs())) {
-    auto it = tiles.find(input);
-    if (it == tiles.end() || it->second.part)
-      return map.emitOpError("reads a tile while it is being folded");
-    body.bind(block.getArgument(2 + i), it->second.whole);
-  }
-  SmallVector<std::string> kinds;
-  SmallVector<Value> parts;
-  for (auto [i, init] : llvm::enumerate(map.getInits())) {
-    RowValue value = tiles[init];
-    kinds.push_back(cast<StringAttr>(map.getKinds()[i]).str());
-    if (!value.part)
-      value.part = t.identity(value.whole.getType(), kinds[i]);
-    value.kind = kinds[i];
-    parts.push_back(value.part);
-    tiles[map.getResult(i)] = value;
-  }
-
-  Value origin = arguments.scalar(map.getOrigin()[1]),
-        extent = arguments.scalar(map.getExtent()[1]);
-  Value shape = t.i64(map.getShape()[1]);
-  Value count = t.max(t.min(t.sub(extent, origin), shape), t.i64(0));
-  body.emitRow(t.less(t.i64(0), count));
-  auto step = [&](const LaneAnalysis &lanes, Value at, ValueRange carried,
-                  bool together) {
-    SmallVector<Value> next;
-    auto values = body.emitLanes(lanes, t.add(origin, at), together);
-    for (auto [i, part] : llvm::enumerate(carried))
-      next.push_back(
-          t.combine(part, foldPairs(t, values[i], kinds[i]), kinds[i]));
-    return next;
-  };
-  LaneAnalysis groups(map, width), singles(map, 1);
-  Value whole = t.floorTo(count, width);
-  parts = t.loop(t.mul(thread, t.i64(width)), whole, t.i64(threads * width),
-                 parts, [&](Value at, ValueRange carried) {
-                   return step(groups, at, carried, wide);
-                 });
-  int64_t divisor =
-      std::min({knownDivisor(map.getOrigin()[1]),
-                knownDivisor(map.getExtent()[1]), knownDivisor(shape)});
-  if (divisor % width != 0) {
-    // Fewer lanes are left than there are threads.
-    Value at = t.add(whole, thread);
-    parts = t.when(t.less(at, count), parts,
-                   [&] { return step(singles, at, parts, false); });
-  }
-  for (auto [result, part] : llvm::zip(map.getResults(), parts))
-    tiles[result].part = part;
-  return success();
-}
-
 Value RowLowering::foldWarps(ThreadBuilder &t, Value array, StringRef kind) {
   int64_t warps = threads / kernel::kWarpThreads;
   Type element = cast<kernel::SharedType>(array.getType()).getElementType();
@@ -282,7 +245,7 @@ Value RowLowering::foldWarps(ThreadBuilder &t, Value array, StringRef kind) {
     SmallVector<Value> values;
     for (int64_t i = 0; i < warps; ++i)
       values.push_back(load(t.i32(i)));
-    return foldPairs(t, values, kind);
+    return t.foldPairs(values, kind);
   }
   Value inside = t.less(lane, t.i32(warps));
   Value loaded = load(t.bitAnd(lane, t.i32(warps - 1)));
@@ -295,10 +258,19 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
   if (results.empty())
     return;
   SmallVector<Value> arraysHere;
+  auto become = [&](Value result, Value fold) {
+    RowValue &value = tiles[result];
+    value = {t.combine(value.whole, fold, value.kind), Value(), ""};
+  };
   for (Value result : results) {
     RowValue &value = tiles[result];
-    value.part = kernel::WarpReduceOp::create(t.b, t.loc, value.part.getType(),
-                                              value.kind, value.part);
+    value.part = kernel::WarpReduceOp::create(
+        t.b, t.loc, value.part.getType(), value.kind, value.part,
+        std::min<int64_t>(team, kernel::kWarpThreads));
+    if (team <= kernel::kWarpThreads) {
+      become(result, value.part);
+      continue;
+    }
     if (nextArray == arrays.size()) {
       OpBuilder::InsertionGuard guard(t.b);
       t.b.setInsertionPointToStart(&function.getBody().front());
@@ -310,6 +282,8 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
     }
     arraysHere.push_back(arrays[nextArray++]);
   }
+  if (arraysHere.empty())
+    return;
   // The first barrier protects the readers of the row before.
   kernel::BarrierOp::create(t.b, t.loc);
   Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
@@ -321,19 +295,15 @@ void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
     return {};
   });
   kernel::BarrierOp::create(t.b, t.loc);
-  for (auto [result, array] : llvm::zip(results, arraysHere)) {
-    RowValue &value = tiles[result];
-    value.whole =
-        t.combine(value.whole, foldWarps(t, array, value.kind), value.kind);
-    value.part = Value();
-    value.kind.clear();
-  }
+  for (auto [result, array] : llvm::zip(results, arraysHere))
+    become(result, foldWarps(t, array, tiles[result].kind));
 }
 
 LogicalResult RowLowering::run(OpBuilder &b) {
   if (failed(checkShape()))
     return failure();
   chooseWidth();
+  planKeeping();
   Location loc = source.getLoc();
   b.setInsertionPoint(source);
   function = kernel::FuncOp::create(
@@ -346,6 +316,10 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   ThreadBuilder t(b, loc);
   Value id = kernel::ThreadIdOp::create(b, loc);
   thread = arith::ExtUIOp::create(b, loc, b.getI64Type(), id);
+  if (team < threads) {
+    teamId = b.createOrFold<arith::DivUIOp>(loc, thread, t.i64(team));
+    thread = t.bitAnd(thread, t.i64(team - 1));
+  }
   lane = t.bitAnd(id, t.i32(kernel::kWarpThreads - 1));
   warp = arith::ShRUIOp::create(b, loc, id, t.i32(5));
   if (failed(arguments.bind(t, entry)) || failed(bindScalars(t)))

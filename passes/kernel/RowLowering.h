@@ -1,15 +1,20 @@
 //===- RowLowering.h - one row program becomes a GPU kernel -----*- C++ -*-===//
 //
 //   block = work item of `rowTile` rows
-//   for each row of the item                         (the same for the block)
+//   for each row of the item                         (one per team)
 //     for each stage of the tile program
 //       for each group of `width` lanes of the row   (threads side by side)
 //         the map's body
 //       the lanes left over, one per thread
 //       folds: thread -> warp -> shared memory -> all threads
 //
-// A per-row tile is therefore one value per thread. While a fold is under way
-// the value is the thread's part of it.
+// A team is the threads that share a row: the block, or a part of a warp, so
+// that a block has several rows under way and folds need no shared memory.
+//
+// A per-row tile is one value per thread. While a fold is under way the value
+// is the thread's part of it. What several maps read is kept per thread where
+// it fits (RowKeeping): then the groups are written out instead of looped over,
+// and all accesses of a map are issued before the first is used.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -19,6 +24,7 @@
 #include "ir/kernel/Kernel.h"
 #include "ir/schedule/Schedule.h"
 #include "passes/kernel/KernelArguments.h"
+#include "passes/kernel/RowKeeping.h"
 
 namespace azulejo::gpu {
 
@@ -30,6 +36,9 @@ public:
   mlir::LogicalResult run(mlir::OpBuilder &b);
 
 private:
+  /// Of a unit of any GPU that is supported. A thread of a large block has few.
+  static constexpr int64_t kUnitRegisters = 65536;
+
   /// One element of a per-row tile, for the row at hand.
   struct RowValue {
     mlir::Value whole; ///< the same in all threads
@@ -39,11 +48,30 @@ private:
 
   mlir::LogicalResult checkShape();
   void chooseWidth();
+  void planKeeping();
   mlir::LogicalResult bindScalars(ThreadBuilder &t);
   mlir::LogicalResult emitRows(ThreadBuilder &t, bool wide);
   mlir::LogicalResult emitBlock(ThreadBuilder &t, mlir::Block &block);
   mlir::LogicalResult emitLoop(ThreadBuilder &t, mlir::scf::ForOp loop);
   mlir::LogicalResult emitMap(ThreadBuilder &t, tile::MapOp map);
+  /// A map's walk over its lanes: how many there are, how they are combined.
+  struct Walk {
+    tile::MapOp map;
+    MapBody &body;
+    mlir::Value origin, count;
+    int64_t most;     ///< that `count` can be
+    bool hasLeftOver; ///< lanes that fill no group
+    llvm::SmallVector<std::string> kinds;
+  };
+  using Values = llvm::SmallVector<mlir::Value>;
+  Values emitLooped(ThreadBuilder &t, const Walk &walk, Values parts);
+  Values emitWrittenOut(ThreadBuilder &t, const Walk &walk,
+                        const RowKeeping::Pass &pass, Values parts);
+  int64_t groupsTogether(tile::MapOp map, const RowKeeping::Pass &pass,
+                         int64_t groups) const;
+  Values takeKept(ThreadBuilder &t, int value, size_t group);
+  Values foldGroup(ThreadBuilder &t, const Walk &walk,
+                   llvm::ArrayRef<Values> lanes, mlir::ValueRange parts);
   /// Turns parts into wholes for the given tiles, together.
   void finishFolds(ThreadBuilder &t, mlir::ValueRange tiles);
   mlir::Value foldWarps(ThreadBuilder &t, mlir::Value array,
@@ -51,14 +79,19 @@ private:
 
   tile::KernelOp source;
   KernelArguments arguments;
-  int64_t threads, accessBytes, width = 1;
+  int64_t threads, team, accessBytes, width = 1;
   mlir::Value rowOrigin, rowLimit; ///< of the tile program, equal in all maps
   int64_t rowTile = 1;
   bool wide = false;
 
   kernel::FuncOp function;
-  mlir::Value thread, row; ///< i64: number in the block, row at hand
+  mlir::Value thread, row; ///< i64: number in the team, row at hand
+  mlir::Value teamId;      ///< i64
+  mlir::Value present;     ///< whether the team has a row; null: it has
   mlir::Value lane, warp;  ///< i32
+  RowKeeping keeping;
+  /// By value number: of each group of the row at hand, its lanes' values.
+  llvm::DenseMap<int, llvm::SmallVector<Values>> kept;
   llvm::DenseMap<mlir::Value, RowValue> tiles;
   /// Both bodies of a kernel use the same arrays, in order of their folds.
   llvm::SmallVector<mlir::Value> arrays;

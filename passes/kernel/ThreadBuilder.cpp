@@ -75,6 +75,13 @@ Value ThreadBuilder::combine(Value x, Value y, StringRef kind) {
                  : Value(arith::MaxSIOp::create(b, loc, x, y));
 }
 
+Value ThreadBuilder::foldPairs(SmallVector<Value> values, StringRef kind) {
+  for (; values.size() > 1; values.resize(values.size() / 2))
+    for (size_t i = 0; 2 * i < values.size(); ++i)
+      values[i] = combine(values[2 * i], values[2 * i + 1], kind);
+  return values[0];
+}
+
 Value ThreadBuilder::identity(Type type, StringRef kind) {
   if (kind == "sum")
     return zero(type);

@@ -43,6 +43,10 @@ public:
 
   /// Folds: "sum" or "max" (propagates NaN).
   mlir::Value combine(mlir::Value x, mlir::Value y, llvm::StringRef kind);
+  /// A power of two of values, in pairs, then pairs of pairs: short
+  /// dependences, small error.
+  mlir::Value foldPairs(llvm::SmallVector<mlir::Value> values,
+                        llvm::StringRef kind);
   mlir::Value identity(mlir::Type type, llvm::StringRef kind);
 
   /// A copy of an arith or math op of a tile program; indices become i64.

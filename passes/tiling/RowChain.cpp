@@ -7,13 +7,16 @@
 //   for each output                  one map that writes it
 //
 // Elementwise producers are recomputed in each map from the region's inputs:
-// the row is in cache after the first pass, and nothing but the per-row results
-// is kept between passes.
+// the row is in cache after the first pass, or even in registers (a GPU's
+// RowKeeping), and the program says nothing of what is kept between passes but
+// the per-row results.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "passes/tiling/ElementEmitter.h"
 #include "passes/tiling/Families.h"
+#include "passes/tiling/GpuRowSchedules.h"
+#include "passes/tiling/RegionSizes.h"
 #include "passes/tiling/RowSpace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +32,7 @@ class Lowering {
 public:
   Lowering(OpBuilder &b, graphir::FusedOp region,
            const schedule::Schedule &schedule, RowSpace space)
-      : f(b, region, schedule), emitter(f), schedule(schedule),
+      : f(b, region, schedule), emitter(f), region(region), schedule(schedule),
         space(std::move(space)) {}
 
   Result<tile::KernelOp> run() {
@@ -63,6 +66,12 @@ private:
                 emit) {
     int64_t chunk = schedule.knob("laneChunk");
     std::optional<int64_t> length = lanes.constant();
+    // The threads of a GPU walk over a row of any length by themselves, and
+    // keep it between passes where it fits them.
+    if (schedule.kind == target::Kind::Gpu) {
+      length = largestSize(lanes, region);
+      chunk = length.value_or(chunk);
+    }
     if (length && *length <= chunk)
       return emit(f.constant(0), std::max<int64_t>(*length, 1), carried);
     auto loop = scf::ForOp::create(f.b, f.loc, f.constant(0), f.dim(lanes),
@@ -264,6 +273,7 @@ private:
 
   KernelFrame f;
   ElementEmitter emitter;
+  graphir::FusedOp region;
   const schedule::Schedule &schedule;
   RowSpace space;
   int64_t rowTile = 1;
@@ -284,23 +294,20 @@ public:
     return std::nullopt;
   }
 
-  schedule::KnobSpace space(graphir::FusedOp,
+  schedule::KnobSpace space(graphir::FusedOp region,
                             const target::TargetDesc &target) const override {
+    if (target.kind == target::Kind::Gpu)
+      return gpuRowSpace(factsOf(region), target);
     schedule::KnobSpace space{"RowChain", target.kind, {}, {}, {}};
     space.values["rowTile"] = {1, 2, 4, 8, 16, 32};
     space.values["laneChunk"] = {256, 1024, 4096, 16384};
-    if (target.kind == target::Kind::Cpu) {
-      std::vector<int64_t> widths;
-      for (int64_t width : {4, 8, 16})
-        if (width * 4 <= target.vectorBytes)
-          widths.push_back(width);
-      space.values["laneWidth"] = widths;
-      space.values["unroll"] = {1, 2};
-      space.values["streamStores"] = {0, 1};
-    } else {
-      space.values["blockThreads"] = {64, 128, 256, 512, 1024};
-      space.values["accessBytes"] = {4, 8, 16};
-    }
+    std::vector<int64_t> widths;
+    for (int64_t width : {4, 8, 16})
+      if (width * 4 <= target.vectorBytes)
+        widths.push_back(width);
+    space.values["laneWidth"] = widths;
+    space.values["unroll"] = {1, 2};
+    space.values["streamStores"] = {0, 1};
     int64_t widest = target.vectorBytes / 4;
     space.cost = [widest](const schedule::Schedule &s) {
       // Wide vectors first, then enough rows to amortise an item.
@@ -315,6 +322,8 @@ public:
   schedule::Schedule
   defaultSchedule(graphir::FusedOp region,
                   const target::TargetDesc &target) const override {
+    if (target.kind == target::Kind::Gpu)
+      return defaultGpuRows(factsOf(region), target);
     schedule::Schedule best =
         schedule::Schedule::defaults("RowChain", target.kind);
     // What does not fit the last cache anyway should not push out the rest.
@@ -324,7 +333,7 @@ public:
       if (type.hasStaticShape())
         bytes += type.getNumElements() * type.getElementTypeBitWidth() / 8;
     }
-    if (target.kind == target::Kind::Cpu && bytes > 2 * target.l3Bytes)
+    if (bytes > 2 * target.l3Bytes)
       best.knobs["streamStores"] = 1;
     return best;
   }
@@ -338,6 +347,12 @@ public:
                        "RowChain.rows", "compile without fusion (--no-fusion)");
     return soleKernel(
         Lowering(b, region, schedule, std::move(found.space)).run());
+  }
+
+private:
+  static RowFacts factsOf(graphir::FusedOp region) {
+    RowSpaceOrReason found = findRowSpace(region);
+    return found.reason.empty() ? rowFacts(region, found.space) : RowFacts{};
   }
 };
 

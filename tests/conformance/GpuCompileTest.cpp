@@ -109,6 +109,38 @@ INSTANTIATE_TEST_SUITE_P(GpuCompile, GpuArchitecture,
                          testing::ValuesIn(architectures()),
                          [](const auto &info) { return info.param; });
 
+/// Rows of all lengths that are kept in registers, between two passes or three,
+/// and the first that are not.
+class GpuRows : public testing::TestWithParam<std::string> {};
+
+TEST_P(GpuRows, AreKeptWithoutSpills) {
+  Result<target::TargetDesc> target = target::resolveTarget(GetParam());
+  ASSERT_TRUE(target.ok());
+  std::string assembler = std::getenv("AZULEJO_PTXAS") ? "ptxas" : "driver";
+  for (DType dtype : {DType::F32, DType::BF16})
+    for (const char *op : {"softmax", "layer_norm", "rms_norm"})
+      for (int64_t width : {64, 100, 1024, 1025, 4096, 8192, 16384, 40000}) {
+        SCOPED_TRACE(std::string(op) + " " + std::string(dtypeName(dtype)) +
+                     " " + std::to_string(width));
+        Sketch s;
+        graph::Shape shape{s.dim("M"), Dim(width)};
+        ValueId x = s.op("add", {s.input(dtype, shape), s.input(dtype, shape)});
+        std::vector<ValueId> operands{x};
+        if (std::string(op) != "softmax")
+          operands.push_back(s.input(dtype, {Dim(width)}));
+        if (std::string(op) == "layer_norm")
+          operands.push_back(s.input(dtype, {Dim(width)}));
+        s.output(x);
+        s.output(s.op(op, operands));
+        Result<plan::Plan> plan = compileFor(*target, s.graph(), assembler);
+        ASSERT_TRUE(plan.ok()) << plan.error().str();
+        EXPECT_EQ(plan->launches.size(), 1u);
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(GpuCompile, GpuRows, testing::Values("a100", "h200"),
+                         [](const auto &info) { return info.param; });
+
 /// The library takes the same code as the program.
 TEST(GpuCompile, ByNvJitLink) {
   if (!std::getenv("AZULEJO_NVJITLINK"))

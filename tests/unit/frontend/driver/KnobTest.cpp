@@ -181,5 +181,26 @@ TEST(Knob, BlockThreadsAndAccessBytesShapeAGpuKernel) {
   EXPECT_THAT(narrow.text.assembly, Not(HasSubstr(".v4")));
 }
 
+TEST(Knob, RowThreadsFoldWithinAPartOfAWarp) {
+  std::string region = rowChainRegion(100);
+  for (int64_t team : {8, 16, 32}) {
+    Compiled c = compiled(region, "h200", {{"rowThreads", team}});
+    EXPECT_THAT(c.text.assembly, Not(HasSubstr("bar.sync")));
+    EXPECT_EQ(c.code.scratchBytes, 0);
+  }
+  EXPECT_THAT(compiled(region, "h200", {{"rowThreads", 0}}).text.assembly,
+              HasSubstr("bar.sync"));
+}
+
+/// A default for each length of row: the lanes of a thread stay few enough to
+/// be kept between passes, so a row is read once.
+TEST(Knob, DefaultsKeepRowsInRegisters) {
+  for (int64_t length : {64, 1000, 1024, 4096, 8192, 16384, 32768}) {
+    Compiled c = compiled(rowChainRegion(length), "h200", {});
+    std::string kernel = c.text.host;
+    EXPECT_EQ(count(kernel, "scf.for"), 2u) << length << kernel;
+  }
+}
+
 } // namespace
 } // namespace azulejo::test

@@ -41,9 +41,9 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
   EXPECT_THAT(namesOf("RowChain", kCpu),
               ElementsAre("unroll", "rowTile", "laneChunk", "laneWidth",
                           "streamStores"));
-  EXPECT_THAT(
-      namesOf("RowChain", kGpu),
-      ElementsAre("rowTile", "laneChunk", "blockThreads", "accessBytes"));
+  EXPECT_THAT(namesOf("RowChain", kGpu),
+              ElementsAre("rowTile", "laneChunk", "blockThreads", "rowThreads",
+                          "accessBytes"));
   EXPECT_THAT(namesOf("Matmul", kCpu),
               ElementsAre("unroll", "tileM", "tileN", "tileK", "registerM",
                           "registerN", "packLhs", "laneWidth"));
@@ -116,7 +116,7 @@ TEST(ScheduleText, WritesEveryKnobOfItsKindInTheOrderOfTheTable) {
             "Attention{tileM=64,tileN=64,warpsM=4,stages=2,minBlocks=1}");
   EXPECT_EQ(Schedule::defaults("RowChain", kGpu).str(),
             "RowChain{rowTile=4,laneChunk=4096,blockThreads=256,"
-            "accessBytes=16}");
+            "rowThreads=0,accessBytes=16}");
 }
 
 TEST(ScheduleText, AKnobOfTheOtherKindIsRefusedWithTheKnobsOfThisOne) {
@@ -132,7 +132,8 @@ TEST(ScheduleText, AKnobOfTheOtherKindIsRefusedWithTheKnobsOfThisOne) {
   ASSERT_FALSE(lanes);
   EXPECT_EQ(lanes.error().rule, "schedule.kind");
   EXPECT_EQ(lanes.error().hint,
-            "knobs for GPUs: rowTile, laneChunk, blockThreads, accessBytes");
+            "knobs for GPUs: rowTile, laneChunk, blockThreads, rowThreads, "
+            "accessBytes");
 }
 
 TEST(ScheduleText, SchedulesOfTwoKindsAreNotEqual) {

@@ -1,0 +1,85 @@
+//===- RowKeeping.h - what a row program keeps between passes ---*- C++ -*-===//
+//
+// The maps of a row program walk over the same row one after the other: a
+// softmax reads its row three times. Where a thread's share of the row fits its
+// registers, memory is read once:
+//
+//   max of x[i,j]              reads x        -> keeps x
+//   sum of exp(x[i,j] - m)     is given x     -> keeps exp(x - m)
+//   exp(x[i,j] - m) / s        is given exp(x - m)
+//
+// Two values of different maps are the same if the same ops made them of the
+// same operands: a value number per value says so. What a map is given is
+// chosen from what it returns and writes: the first values on the way to memory
+// that an earlier map had too. A value is kept per lane, in its compute type,
+// from the map that made it to the last one that takes it.
+//
+// Only values that come from memory along the lane are worth a register. What
+// follows from coordinates is computed again, and what is equal along the row
+// is one value anyway.
+//
+// A map that writes where a later map reads does not matter: tensors hold what
+// they held before the kernel, and a kept value is just that.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_ROWKEEPING_H
+#define AZULEJO_PASSES_KERNEL_ROWKEEPING_H
+
+#include "passes/kernel/LaneAnalysis.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+#include <map>
+
+namespace azulejo::gpu {
+
+class RowKeeping {
+public:
+  /// One map's part.
+  struct Pass {
+    /// Ops whose values come from an earlier map, by value number.
+    llvm::DenseMap<mlir::Operation *, int> given;
+    /// Ops that this map runs; the others are not reached from its results.
+    llvm::DenseSet<mlir::Operation *> needed;
+    /// Which of its values later maps take; sorted, so that code comes out the
+    /// same in every build.
+    std::map<int, mlir::Operation *> kept;
+  };
+
+  /// `maps`: of the program's top level, in their order; `lanesPerThread`: how
+  /// many lanes of a row one thread has at most; `registers`: that kept values
+  /// may take at a time.
+  void plan(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
+            int64_t registers);
+
+  /// Null: the map neither keeps nor is given anything.
+  const Pass *find(tile::MapOp map) const {
+    auto it = passes.find(map);
+    return it == passes.end() ? nullptr : &it->second;
+  }
+
+  /// Values that were read are kept and nothing that was computed of them. The
+  /// optimiser would keep both, where it sees that they are the same.
+  bool keepsReadsOnly() const { return readsOnly; }
+
+private:
+  struct Numbered {
+    int number;
+    bool fromMemory; ///< and varies along the lane
+  };
+  void number(tile::MapOp map);
+  bool choose(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
+              int64_t mostRegisters);
+
+  llvm::DenseMap<mlir::Value, Numbered> values;
+  /// What a value is: op, attributes and type, operands' numbers.
+  using Key = std::pair<std::array<const void *, 3>, std::vector<int>>;
+  std::map<Key, int> numbers;
+  llvm::DenseMap<mlir::Operation *, Pass> passes;
+  bool readsOnly = false;
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_ROWKEEPING_H

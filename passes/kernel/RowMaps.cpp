@@ -1,0 +1,192 @@
+//===- RowMaps.cpp - one thread's share of a map over a row ---------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/RowLowering.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+/// Registers that a thread should have at most, so that a unit holds enough
+/// threads, and those of them that addresses, folds and arithmetic take.
+static constexpr int64_t kThreadRegisters = 96, kOtherRegisters = 24;
+
+LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
+  Block &block = map.getBody().front();
+  MapBody body(
+      t, map, [this](Value value) { return arguments.scalar(value); },
+      [this](Value view) -> const ViewAccess & {
+        return arguments.view(view);
+      });
+  body.bind(block.getArgument(0), row);
+  for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+    auto it = tiles.find(input);
+    if (it == tiles.end() || it->second.part)
+      return map.emitOpError("reads a tile while it is being folded");
+    body.bind(block.getArgument(2 + i), it->second.whole);
+  }
+  SmallVector<std::string> kinds;
+  SmallVector<Value> parts;
+  for (auto [i, init] : llvm::enumerate(map.getInits())) {
+    RowValue value = tiles[init];
+    kinds.push_back(cast<StringAttr>(map.getKinds()[i]).str());
+    if (!value.part)
+      value.part = t.identity(value.whole.getType(), kinds[i]);
+    value.kind = kinds[i];
+    parts.push_back(value.part);
+    tiles[map.getResult(i)] = value;
+  }
+
+  Walk walk{map,   body, arguments.scalar(map.getOrigin()[1]), Value(), 0,
+            false, kinds};
+  Value extent = arguments.scalar(map.getExtent()[1]);
+  Value shape = t.i64(map.getShape()[1]);
+  walk.count = t.max(t.min(t.sub(extent, walk.origin), shape), t.i64(0));
+  walk.most = map.getShape()[1];
+  if (present)
+    walk.count =
+        arith::SelectOp::create(t.b, t.loc, present, walk.count, t.i64(0));
+  int64_t divisor =
+      std::min({knownDivisor(map.getOrigin()[1]),
+                knownDivisor(map.getExtent()[1]), knownDivisor(shape)});
+  walk.hasLeftOver = divisor % width != 0;
+  body.emitRow(t.less(t.i64(0), walk.count));
+  const RowKeeping::Pass *pass = keeping.find(map);
+  parts =
+      pass ? emitWrittenOut(t, walk, *pass, parts) : emitLooped(t, walk, parts);
+  for (auto [result, part] : llvm::zip(map.getResults(), parts))
+    tiles[result].part = part;
+  return success();
+}
+
+/// A group's lanes join the thread's parts of the folds.
+RowLowering::Values RowLowering::foldGroup(ThreadBuilder &t, const Walk &walk,
+                                           ArrayRef<Values> lanes,
+                                           ValueRange parts) {
+  Values next;
+  for (auto [i, part] : llvm::enumerate(parts))
+    next.push_back(
+        t.combine(part, t.foldPairs(lanes[i], walk.kinds[i]), walk.kinds[i]));
+  return next;
+}
+
+RowLowering::Values RowLowering::emitLooped(ThreadBuilder &t, const Walk &walk,
+                                            Values parts) {
+  LaneAnalysis groups(walk.map, width), singles(walk.map, 1);
+  auto step = [&](const LaneAnalysis &lanes, Value at, ValueRange carried,
+                  bool together) {
+    auto values = walk.body.emitLanes(lanes, t.add(walk.origin, at), together);
+    return foldGroup(t, walk, values, carried);
+  };
+  Value whole = t.floorTo(walk.count, width);
+  parts = t.loop(t.mul(thread, t.i64(width)), whole, t.i64(team * width), parts,
+                 [&](Value at, ValueRange carried) {
+                   return step(groups, at, carried, wide);
+                 });
+  if (!walk.hasLeftOver)
+    return parts;
+  // Fewer lanes are left than there are threads.
+  Value at = t.add(whole, thread);
+  return t.when(t.less(at, walk.count), parts,
+                [&] { return step(singles, at, parts, false); });
+}
+
+/// How many groups' reads may be under way at a time: they hold registers, as
+/// do the kept values that the map is given.
+int64_t RowLowering::groupsTogether(tile::MapOp map,
+                                    const RowKeeping::Pass &pass,
+                                    int64_t groups) const {
+  int64_t perGroup = 1;
+  for (auto read : map.getBody().front().getOps<tile::ReadOp>())
+    if (pass.needed.contains(read))
+      perGroup +=
+          wide ? llvm::divideCeil(
+                     width * kernel::storageBytes(
+                                 read.getView().getType().getElementType()),
+                     4)
+               : width;
+  int64_t given = pass.given.size() * groups * width;
+  int64_t room = std::min(kThreadRegisters, kUnitRegisters / threads) -
+                 kOtherRegisters - given;
+  return std::max<int64_t>(1, room / perGroup);
+}
+
+/// The lanes of a group as an earlier map left them.
+RowLowering::Values RowLowering::takeKept(ThreadBuilder &t, int value,
+                                          size_t group) {
+  Values lanes = kept[value][group];
+  if (keeping.keepsReadsOnly())
+    for (Value &lane : lanes)
+      if (Type type = lane.getType(); type.isF32()) {
+        lane = arith::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), lane);
+        lane = kernel::OpaqueOp::create(t.b, t.loc, lane);
+        lane = arith::BitcastOp::create(t.b, t.loc, type, lane);
+      }
+  return lanes;
+}
+
+/// The same groups in the same order, but as straight-line code: a group that
+/// may lie beyond the row has predicated accesses and drops out of the folds.
+RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
+                                                const Walk &walk,
+                                                const RowKeeping::Pass &pass,
+                                                Values parts) {
+  tile::MapOp map = walk.map;
+  LaneAnalysis groups(map, width), singles(map, 1);
+  struct Group {
+    const LaneAnalysis *lanes;
+    Value first, inside;
+    bool wide;
+    MapBody::Reads reads;
+  };
+  SmallVector<Group> all;
+  Value whole = t.floorTo(walk.count, width);
+  std::optional<int64_t> known = ThreadBuilder::constantOf(whole);
+  Value begin = t.mul(thread, t.i64(width));
+  for (int64_t at = 0; at < walk.most / width * width; at += team * width) {
+    Value here = t.add(begin, t.i64(at));
+    bool always = known && at + team * width <= *known;
+    all.push_back({&groups,
+                   t.add(walk.origin, here),
+                   always ? Value() : t.less(here, whole),
+                   wide,
+                   {}});
+  }
+  if (walk.hasLeftOver) {
+    Value here = t.add(whole, thread);
+    all.push_back({&singles,
+                   t.add(walk.origin, here),
+                   t.less(here, walk.count),
+                   false,
+                   {}});
+  }
+  size_t together = groupsTogether(map, pass, all.size());
+  walk.body.restrictTo(&pass.needed);
+  for (auto [number, group] : llvm::enumerate(all)) {
+    if (number % together == 0)
+      for (Group &next :
+           MutableArrayRef(all).drop_front(number).take_front(together)) {
+        walk.body.predicate(next.inside);
+        next.reads = walk.body.emitReads(*next.lanes, next.first, next.wide);
+      }
+    for (auto &[read, values] : group.reads)
+      walk.body.supply(read, values);
+    for (Operation &op : map.getBody().front())
+      if (auto it = pass.given.find(&op); it != pass.given.end())
+        walk.body.supply(&op, takeKept(t, it->second, number));
+    walk.body.predicate(group.inside);
+    auto values = walk.body.emitLanes(*group.lanes, group.first, group.wide);
+    for (auto [value, op] : pass.kept)
+      kept[value].push_back(
+          walk.body.laneValues(op->getResult(0), *group.lanes));
+    Values next = foldGroup(t, walk, values, parts);
+    if (group.inside)
+      for (auto [part, old] : llvm::zip(next, parts))
+        part = arith::SelectOp::create(t.b, t.loc, group.inside, part, old);
+    parts = next;
+  }
+  return parts;
+}
+
+} // namespace azulejo::gpu
