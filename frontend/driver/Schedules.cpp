@@ -28,17 +28,25 @@ static Result<Pins> parsePins(std::string_view text, target::Kind kind) {
   return pins;
 }
 
-/// The region's default with the pinned knobs in their place.
+/// The region's default with the pinned knobs in their place; where that makes
+/// no sense, the most promising schedule of the space that has them.
 static Result<schedule::Schedule> pinned(const RegionSchedules &known,
                                          const schedule::Schedule &pin) {
   schedule::Schedule result = known.fallback;
   for (const auto &[knob, value] : pin.knobs)
     result.knobs[knob] = value;
-  if (std::optional<std::string> reason =
-          known.space.illegal ? known.space.illegal(result) : std::nullopt)
-    return makeError(ErrorCode::InvalidArgument, "schedule " + result.str(),
-                     *reason, "compile.pin", "pin other knobs");
-  return result;
+  std::optional<std::string> reason =
+      known.space.illegal ? known.space.illegal(result) : std::nullopt;
+  if (!reason)
+    return result;
+  for (schedule::Schedule &schedule :
+       known.space.enumerate(std::numeric_limits<size_t>::max()))
+    if (std::all_of(pin.knobs.begin(), pin.knobs.end(), [&](const auto &knob) {
+          return schedule.knob(knob.first) == knob.second;
+        }))
+      return std::move(schedule);
+  return makeError(ErrorCode::InvalidArgument, "schedule " + result.str(),
+                   *reason, "compile.pin", "pin other knobs");
 }
 
 Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,

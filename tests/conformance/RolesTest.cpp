@@ -142,7 +142,7 @@ TEST(Roles, EveryTile) {
                       /*stages=*/2 + turn % 3};
           int64_t sums = rows * tileN / 128;
           // What a thread's registers and a block's shared memory hold.
-          if (sums > (consumers == 3 ? 96 : 128) ||
+          if (roles.tileM > 256 || sums > (consumers == 3 ? 96 : 128) ||
               roles.stages * (roles.tileM + tileN) * tileK * 2 > 180000)
             continue;
           Product product;
@@ -154,8 +154,9 @@ TEST(Roles, EveryTile) {
 }
 
 TEST(Roles, RaggedSizes) {
-  Roles roles{2, 128, 128, 64, 4};
   for (int64_t size : {1, 7, 8, 63, 64, 65, 127, 128, 129, 255, 256, 257}) {
+    // A tile of more than twice the columns is not in the space.
+    Roles roles{2, 128, size > 64 ? 128 : 64, 64, 4};
     Product rows, columns, depth;
     rows.m = columns.n = depth.k = size;
     // Fewer rows than 65 are another family's.
