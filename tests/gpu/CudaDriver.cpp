@@ -131,20 +131,22 @@ Status CudaDriver::launch(void *function, int64_t blocks, int64_t threads,
 
 Status CudaDriver::launch(void *function, int64_t blocks, int64_t threads,
                           int64_t sharedBytes,
-                          std::vector<unsigned char> &arguments) {
+                          std::vector<unsigned char> &arguments, size_t maps) {
   auto entry = static_cast<Function>(function);
   if (Status s = check((*api)->funcSetAttribute(entry, kFunctionDynamicShared,
                                                 static_cast<int>(sharedBytes)),
                        "shared memory");
       !s)
     return s;
-  size_t bytes = arguments.size();
-  void *extra[] = {kLaunchBuffer, arguments.data(), kLaunchBufferBytes, &bytes,
-                   kLaunchEnd};
+  // One by one: where a kernel's first map lies is the assembler's business.
+  std::vector<void *> pointers;
+  for (size_t at = 0; at < arguments.size();
+       at += pointers.size() <= maps ? sizeof(TensorMap) : sizeof(int64_t))
+    pointers.push_back(arguments.data() + at);
   return check((*api)->launchKernel(entry, static_cast<unsigned>(blocks), 1, 1,
                                     static_cast<unsigned>(threads), 1, 1,
                                     static_cast<unsigned>(sharedBytes), nullptr,
-                                    nullptr, extra),
+                                    pointers.data(), nullptr),
                "launch");
 }
 

@@ -61,7 +61,8 @@ public:
   /// The same with all arguments in one block, tensor maps first, and with
   /// shared memory that is asked for.
   Status launch(void *function, int64_t blocks, int64_t threads,
-                int64_t sharedBytes, std::vector<unsigned char> &arguments);
+                int64_t sharedBytes, std::vector<unsigned char> &arguments,
+                size_t maps);
   Result<TensorMap> tensorMap(const TensorMapRequest &request);
   /// Milliseconds of `count` launches, back to back.
   Result<float> time(void *function, int64_t blocks, int64_t threads,

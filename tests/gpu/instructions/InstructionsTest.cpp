@@ -215,8 +215,8 @@ protected:
       return false;
     }
     if (!succeeded((*driver())->launch(function, theCase().blocks,
-                                       entry.threads, entry.sharedBytes,
-                                       *block)) ||
+                                       entry.threads, entry.sharedBytes, *block,
+                                       theCase().maps.size())) ||
         !succeeded((*driver())->synchronize()))
       return false;
     bool right = true;
