@@ -1,4 +1,4 @@
-//===- Product.h - group_mma: shapes, operands and what comes out *- C++ -*===//
+//===- Product.h - group_mma: operands and what comes out -------*- C++ -*-===//
 //
 // A case of kernel.group_mma. Its kernel fills shared tiles through
 // kernel.tile_store, so that it proves the descriptors of the product alone and
