@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "ir/kernel/Kernel.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,7 +17,8 @@ static constexpr int64_t kMostArrivals = (1 << 20) - 1;
 static constexpr uint64_t kMostBytes = (1 << 20) - 1;
 static constexpr size_t kMostAxes = 5;
 static constexpr int64_t kMostBox = 256;
-static constexpr size_t kMostColumns = 256; ///< of a product
+static constexpr int64_t kBoxAlignment = 16; ///< bytes, along innermost axes
+static constexpr size_t kMostColumns = 256;  ///< of a product
 
 LogicalResult PhasesType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  int64_t count) {
@@ -57,8 +60,9 @@ LogicalResult PhaseExpectOp::verify() {
   return success();
 }
 
-/// The box of a map, which is an argument of the kernel, fits where it goes.
-static LogicalResult verifyBox(Operation *op, Value map, size_t coordinates,
+/// The box of a map, which is an argument of the kernel, fits where it goes
+/// and, as far as can be seen, begins where it may.
+static LogicalResult verifyBox(Operation *op, Value map, ValueRange coordinates,
                                SharedTileType tile, int64_t slab, int64_t row) {
   auto function = op->getParentOfType<FuncOp>();
   auto argument = dyn_cast<BlockArgument>(map);
@@ -68,8 +72,14 @@ static LogicalResult verifyBox(Operation *op, Value map, size_t coordinates,
   if (!argument || !maps || argument.getArgNumber() >= maps->size())
     return op->emitOpError("uses a tensor map that is no argument");
   auto attr = cast<BulkMapAttr>((*maps)[argument.getArgNumber()]);
-  if (attr.getBox().size() != coordinates)
+  if (attr.getBox().size() != coordinates.size())
     return op->emitOpError("needs a coordinate for each axis of its map");
+  int64_t bytes = storageBytes(tile.getElementType());
+  if (APInt first; matchPattern(coordinates[0], m_ConstantInt(&first)) &&
+                   first.getSExtValue() * bytes % kBoxAlignment)
+    return op->emitOpError("begins at an innermost coordinate of ")
+           << first.getSExtValue() << ", which is no multiple of "
+           << kBoxAlignment / bytes << " (16 bytes)";
   int64_t rows = 1;
   for (int64_t size : attr.getBox().drop_front())
     rows *= size;
@@ -83,13 +93,13 @@ static LogicalResult verifyBox(Operation *op, Value map, size_t coordinates,
 }
 
 LogicalResult BulkLoadOp::verify() {
-  return verifyBox(*this, getMap(), getCoordinates().size(),
-                   getTile().getType(), getSlab(), getRow());
+  return verifyBox(*this, getMap(), getCoordinates(), getTile().getType(),
+                   getSlab(), getRow());
 }
 
 LogicalResult BulkStoreOp::verify() {
-  return verifyBox(*this, getMap(), getCoordinates().size(),
-                   getTile().getType(), getSlab(), getRow());
+  return verifyBox(*this, getMap(), getCoordinates(), getTile().getType(),
+                   getSlab(), getRow());
 }
 
 /// An operand in shared memory has `lines` rows or columns of the product and

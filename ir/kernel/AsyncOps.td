@@ -77,6 +77,10 @@ def Kernel_BulkLoadOp
     (innermost axis first) goes to slab `slab` of a stage, from row `row` on;
     elements outside of the tensor are zero. The copy signals its bytes, those
     outside included, to the barrier. Coordinates may lie outside.
+
+    A box begins at a multiple of 16 bytes along the innermost axis, outside of
+    the tensor, too: anything else is an illegal instruction, which ends the
+    device for the process. Coordinates of other axes are free.
   }];
   let arguments = (ins Kernel_TensorMapType:$map, Variadic<I32>:$coordinates,
                        Kernel_SharedTileType:$tile, I32:$stage, I64Attr:$slab,
@@ -95,7 +99,7 @@ def Kernel_BulkStoreOp
   let description = [{
     For one thread, after a `kernel.bulk_fence` of all threads that wrote the
     tile and a barrier among them. Elements outside of the tensor are dropped.
-    The copy is part of this thread's open group (`bulk_commit`).
+    The innermost coordinate is as for `bulk_load`. The copy is part of this thread's open group (`bulk_commit`).
   }];
   let arguments = (ins Kernel_TensorMapType:$map, Variadic<I32>:$coordinates,
                        Kernel_SharedTileType:$tile, I32:$stage, I64Attr:$slab,

@@ -104,7 +104,7 @@ void addWidths(std::vector<Bulk> &table, std::vector<DType> dtypes) {
       table.push_back(
           make(std::string(dtypeName(dtype)) + ".row" + std::to_string(bytes),
                {dtype, 1, 16, columns}, {40, 3 * columns}, chunk, {columns, 16},
-               {{{3, 7}}}));
+               {{{chunk, 7}}}));
     }
 }
 
@@ -115,51 +115,53 @@ std::vector<Bulk> sharedTable() {
   table.push_back(make("slabs", {bf16, 1, 64, 192}, {80, 200}, 0, {64, 64},
                        {{{0, 9}, 0, 0}, {{64, 9}, 0, 1}, {{128, 9}, 0, 2}}));
   table.push_back(make("rows", {bf16, 1, 48, 64}, {60, 80}, 8, {64, 24},
-                       {{{9, 30}, 0, 0, 0}, {{2, 1}, 0, 0, 24}}));
+                       {{{8, 30}, 0, 0, 0}, {{16, 1}, 0, 0, 24}}));
   table.push_back(make("stages", {bf16, 3, 16, 32}, {60, 40}, 8, {32, 16},
-                       {{{1, 0}, 2}, {{4, 40}, 0}}));
-  // All four corners of a tensor of 50 x 104, in a stage each, and outside.
-  table.push_back(make("corners", {bf16, 6, 32, 64}, {50, 104}, 0, {64, 32},
-                       {{{-5, -3}, 0},
-                        {{84, -3}, 1},
-                        {{-5, 46}, 2},
-                        {{84, 46}, 3},
+                       {{{8, 0}, 2}, {{0, 40}, 0}}));
+  // All four corners of a tensor of 50 x 101, in a stage each, and outside.
+  table.push_back(make("corners", {bf16, 6, 32, 64}, {50, 101}, 3, {64, 32},
+                       {{{-8, -3}, 0},
+                        {{80, -3}, 1},
+                        {{-8, 46}, 2},
+                        {{80, 46}, 3},
                         {{120, 0}, 4},
                         {{0, -100}, 5}}));
   for (DType dtype : {DType::F16, DType::F32})
     for (int64_t bytes : {32, 64}) {
-      int64_t columns = bytes / dtypeBytes(dtype);
+      int64_t columns = bytes / dtypeBytes(dtype),
+              chunk = 16 / dtypeBytes(dtype);
       table.push_back(make("edge." + std::string(dtypeName(dtype)) + ".row" +
                                std::to_string(bytes),
-                           {dtype, 2, 24, columns}, {30, columns + 8}, 0,
-                           {columns, 24}, {{{-7, 20}, 0}, {{11, -20}, 1}}));
+                           {dtype, 2, 24, columns}, {30, columns + 5}, 3,
+                           {columns, 24},
+                           {{{-chunk, 20}, 0}, {{2 * chunk, -20}, 1}}));
     }
-  table.push_back(
-      make("axes1", {bf16, 2, 8, 64}, {200}, 0, {64}, {{{70}}, {{-3}, 1}}));
-  table.push_back(make("axes3", {bf16, 3, 8, 64}, {5, 6, 80}, 0, {64, 4, 2},
-                       {{{10, 1, 2}, 0}, {{-6, 4, -1}, 1}, {{30, -2, 4}, 2}}));
+  table.push_back(make("axes1", {bf16, 3, 8, 64}, {197}, 0, {64},
+                       {{{72}}, {{-8}, 1}, {{136}, 2}}));
+  table.push_back(make("axes3", {bf16, 3, 8, 64}, {5, 6, 75}, 5, {64, 4, 2},
+                       {{{8, 1, 2}, 0}, {{-8, 4, -1}, 1}, {{32, -2, 4}, 2}}));
   table.push_back(make("axes4", {bf16, 2, 16, 32}, {3, 4, 5, 40}, 8,
-                       {32, 2, 4, 2}, {{{3, 1, 0, 1}}, {{-3, 4, 2, 2}, 1}}));
+                       {32, 2, 4, 2}, {{{8, 1, 0, 1}}, {{-8, 4, 2, 2}, 1}}));
   table.push_back(make(
-      "axes5", {bf16, 3, 8, 64}, {3, 3, 4, 5, 72}, 0, {64, 2, 2, 2, 1},
-      {{{8, 1, 2, 0, 2}}, {{-8, 4, 3, 2, 1}, 1}, {{20, -1, -1, -1, 3}, 2}}));
+      "axes5", {bf16, 3, 8, 64}, {3, 3, 4, 5, 71}, 1, {64, 2, 2, 2, 1},
+      {{{8, 1, 2, 0, 2}}, {{-8, 4, 3, 2, 1}, 1}, {{24, -1, -1, -1, 3}, 2}}));
   table.push_back(make("oddrows", {bf16, 1, 24, 64}, {20, 64}, 0, {64, 5},
                        {{{0, 2}, 0, 0, 0}, {{0, 11}, 0, 0, 16}}));
   table.push_back(
-      make("tall", {bf16, 1, 256, 64}, {260, 72}, 0, {64, 256}, {{{5, 3}}}));
+      make("tall", {bf16, 1, 256, 64}, {260, 72}, 0, {64, 256}, {{{8, 3}}}));
   table.push_back(
       make("narrow", {bf16, 1, 16, 40}, {20, 40}, 0, {64, 16}, {{{0, 2}}}));
   // Axes of a view that are one axis of the map.
   Bulk outer = make("merged.outer", {bf16, 2, 16, 64}, {4, 6, 72}, 0, {64, 16},
-                    {{{4, 3}}, {{-4, 19}, 1}});
+                    {{{8, 3}}, {{-8, 19}, 1}});
   outer.map.merged = {1, 2};
   table.push_back(outer);
   Bulk inner = make("merged.inner", {bf16, 1, 8, 64}, {6, 10, 24}, 0, {64, 5},
-                    {{{100, 2}}});
+                    {{{104, 2}}});
   inner.map.merged = {2, 1};
   table.push_back(inner);
   Bulk middle = make("merged.middle", {bf16, 2, 16, 32}, {3, 2, 4, 48}, 8,
-                     {32, 4, 3}, {{{11, 6, 0}}, {{1, -1, 1}, 1}});
+                     {32, 4, 3}, {{{8, 6, 0}}, {{16, -1, 1}, 1}});
   middle.map.merged = {1, 2, 1};
   table.push_back(middle);
   Bulk offset =

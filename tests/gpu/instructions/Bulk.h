@@ -20,7 +20,8 @@
 
 namespace azulejo::gputest {
 
-/// One copy of a box. Coordinates: innermost axis first.
+/// One copy of a box. Coordinates: innermost axis first, which is where the box
+/// begins at a multiple of 16 bytes.
 struct Copy {
   Sizes coordinates;
   int64_t stage = 0, slab = 0, row = 0;

@@ -76,6 +76,7 @@ std::vector<Case> instructionCases() {
   addBulkCases(cases);
   addPhaseCases(cases);
   addGroupCases(cases);
+  addChainCases(cases);
   return cases;
 }
 

@@ -87,6 +87,7 @@ void addProductCases(std::vector<Case> &cases);
 void addBulkCases(std::vector<Case> &cases);
 void addPhaseCases(std::vector<Case> &cases);
 void addGroupCases(std::vector<Case> &cases);
+void addChainCases(std::vector<Case> &cases);
 
 /// The whole table.
 std::vector<Case> instructionCases();

@@ -7,47 +7,13 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "tests/gpu/instructions/KernelText.h"
+#include "tests/gpu/instructions/PhaseText.h"
 
 #include <random>
 
 namespace azulejo::gputest {
 
 namespace {
-
-/// The ops on barriers with phases of one allocation.
-class Phases {
-public:
-  Phases(KernelText &k, int64_t count, int64_t arrivals, int64_t at)
-      : k(k), name(k.phases(count, arrivals, at)),
-        type(" : !kernel.phases<" + std::to_string(count) + ">") {}
-
-  void init() { k.line("kernel.phases_init " + name + type); }
-  void expect(const Value &index, int64_t bytes) {
-    k.line("kernel.phase_expect " + at(index) + " bytes(" +
-           std::to_string(bytes) + ")" + type);
-  }
-  void arrive(const Value &index) {
-    k.line("kernel.phase_arrive " + at(index) + type);
-  }
-  void wait(const Value &index, const Value &parity) {
-    k.line("kernel.phase_wait " + at(index) + " parity " + parity + type);
-  }
-  /// A copy of a box to stage `stage` of a tile.
-  void load(const Value &index, const Values &coordinates, const Value &tile,
-            const Tile &tileType, const Value &stage, int64_t slab) {
-    k.line("kernel.bulk_load " + k.map(0) + "[" + joined(coordinates) + "], " +
-           tile + "[" + stage + ", slab " + std::to_string(slab) +
-           ", row 0] signals " + at(index) + " : " + tileType.text() + ", " +
-           type.substr(3));
-  }
-
-private:
-  Value at(const Value &index) const { return name + "[" + index + "]"; }
-
-  KernelText &k;
-  Value name;
-  std::string type;
-};
 
 /// An array of i32 in shared memory.
 class Words {
@@ -193,7 +159,8 @@ std::string tileRingKernel(const Ring &ring, const Case &c, const Tile &type) {
       Step step(k, i, ring.stages, ring.late == Late::Producer);
       empty.wait(step.stage, step.before);
       full.expect(step.stage, type.stageBytes());
-      full.load(step.stage, {zero, k.mul(i, kRows)}, tile, type, step.stage, 0);
+      full.load(step.stage, 0, {zero, k.mul(i, kRows)}, tile, type, step.stage,
+                0);
     });
   });
   k.ifThen(k.compare("ne", warp, zero), [&] {
@@ -319,7 +286,7 @@ Case mixedCase() {
     k.ifThen(k.isEqual(thread, 32 * slab), [&] {
       k.delay(k.i32(1000 * slab));
       phases.expect(one, type.stageBytes() / 2);
-      phases.load(one, {k.i32(64 * slab), zero}, tile, type, zero, slab);
+      phases.load(one, 0, {k.i32(64 * slab), zero}, tile, type, zero, slab);
     });
   k.ifThen(k.isEqual(thread, 64), [&] {
     k.delay(k.i32(3000));

@@ -171,19 +171,19 @@ TEST(InstructionTable, BoxesAreSlices) {
     EXPECT_NE(found, table.end()) << name;
     return *found;
   };
-  // 50 x 104, a box of 32 rows and 64 columns in the upper right corner.
+  // 50 x 101, a box of 32 rows and 64 columns in the upper right corner.
   Bulk corners = named("corners");
   int64_t inside = 0, all = 0;
   corners.visit(corners.copies[1], [&](int64_t element, int64_t index) {
-    int64_t row = all / 64 - 3, column = all % 64 + 84;
-    bool within = row >= 0 && column < 104;
+    int64_t row = all / 64 - 3, column = all % 64 + 80;
+    bool within = row >= 0 && column < 101;
     EXPECT_EQ(element, within ? row * 104 + column : -1);
     EXPECT_EQ(index, (32 + all / 64) * 64 + all % 64); // stage 1
     inside += within;
     ++all;
   });
   EXPECT_EQ(all, 32 * 64);
-  EXPECT_EQ(inside, 29 * 20);
+  EXPECT_EQ(inside, 29 * 21);
   // Two axes of 4 and 6 are one of 24.
   Bulk merged = named("merged.outer");
   ASSERT_EQ(merged.map.axes().size(), 2u);
@@ -191,6 +191,50 @@ TEST(InstructionTable, BoxesAreSlices) {
   EXPECT_EQ(merged.map.axes()[1].stride, 72);
   merged.map.strides[0] += 8; // now they cannot be one
   EXPECT_TRUE(merged.map.axes().empty());
+}
+
+/// What the device refuses: by an error when a map is made, or by an illegal
+/// instruction where a box begins (kernel.bulk_load).
+TEST(InstructionTable, MapsAndBoxesAreAligned) {
+  for (const Case &c : instructionCases())
+    for (const MapSpec &map : c.maps) {
+      int64_t bytes = dtypeBytes(c.arrays[map.array].dtype);
+      std::vector<MapSpec::Axis> axes = map.axes();
+      ASSERT_EQ(axes.size(), map.box.size()) << c.name;
+      EXPECT_EQ(map.first * bytes % 16, 0) << c.name;
+      for (size_t i = 1; i < axes.size(); ++i)
+        EXPECT_EQ(axes[i].stride * bytes % 16, 0) << c.name;
+    }
+  for (const std::vector<Bulk> &table : {loadTable(), storeTable()})
+    for (const Bulk &bulk : table)
+      for (const Copy &copy : bulk.copies)
+        EXPECT_EQ(copy.coordinates[0] * bulk.tile.elementBytes() % 16, 0)
+            << bulk.name;
+}
+
+/// Where boxes may lie along the innermost axis, and what only outer axes may
+/// have.
+TEST(InstructionTable, BoxesLieEverywhere) {
+  for (const std::vector<Bulk> &table : {loadTable(), storeTable()}) {
+    std::set<std::string> seen;
+    for (const Bulk &bulk : table)
+      for (const Copy &copy : bulk.copies) {
+        std::vector<MapSpec::Axis> axes = bulk.map.axes();
+        int64_t first = copy.coordinates[0], size = axes[0].size;
+        int64_t left = size - first, width = bulk.map.box[0];
+        seen.insert(left <= 0       ? "outside"
+                    : first < 0     ? "before"
+                    : left >= width ? "inside"
+                    : left * bulk.tile.elementBytes() % 16
+                        ? "beyond, by no multiple of 16 bytes"
+                        : "beyond");
+        for (size_t i = 1; i < axes.size(); ++i)
+          if (copy.coordinates[i] % 2)
+            seen.insert(copy.coordinates[i] < 0 ? "outer, odd, before"
+                                                : "outer, odd");
+      }
+    EXPECT_EQ(seen.size(), 7u) << testing::PrintToString(seen);
+  }
 }
 
 /// Copies of one kernel must not write the same place twice: their order is
@@ -204,9 +248,10 @@ TEST(InstructionTable, CopiesDoNotOverlap) {
         bulk.visit(copy, [&](int64_t element, int64_t index) {
           EXPECT_LT(index, bulk.tile.elements());
           EXPECT_LT(element, bulk.tensorElements());
-          if (!store || element >= 0)
+          if (!store || element >= 0) {
             EXPECT_TRUE(written.insert(store ? element : index).second)
                 << bulk.name;
+          }
         });
     }
 }

@@ -35,7 +35,7 @@ kernel.func @copies threads(256) attributes {
                    #kernel.bulk_map<view 1, merged [1, 1, 2], box [64, 8, 1], swizzle 128>]} {
 ^bb0(%mapA: !kernel.tensor_map, %mapB: !kernel.tensor_map, %p: i64, %n: i64):
   %zero = arith.constant 0 : i32
-  %seven = arith.constant 7 : i32
+  %eight = arith.constant 8 : i32
   %tile = kernel.tile_alloc : !kernel.shared_tile<bf16, 3, 32, 128>
   %full = kernel.phases_alloc arrivals(2) : !kernel.phases<3>
   %narrow = arith.trunci %n : i64 to i32
@@ -50,18 +50,18 @@ kernel.func @copies threads(256) attributes {
   // Stages of 8192 bytes, slabs of 4096, rows of 128.
   // CHECK: shl.b32 %[[STAGE:r[0-9]+]], %[[N]], 13;
   // CHECK: add.s32 %[[AT:r[0-9]+]], %{{.*}}, %[[STAGE]];
-  // CHECK: mov.b32 %[[SEVEN:r[0-9]+]], 7;
-  // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%[[AT]]+6144], [%[[A]], {%[[SEVEN]], %[[N]]}], [%[[BAR]]];
-  kernel.bulk_load %mapA[%seven, %narrow], %tile[%narrow, slab 1, row 16] signals %full[%narrow] : !kernel.shared_tile<bf16, 3, 32, 128>, !kernel.phases<3>
-  // CHECK: cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [copies_shared+1024], [%[[B]], {%[[N]], %[[SEVEN]], %{{r[0-9]+}}}], [copies_shared+24576];
-  kernel.bulk_load %mapB[%narrow, %seven, %zero], %tile[%zero, slab 0, row 8] signals %full[%zero] : !kernel.shared_tile<bf16, 3, 32, 128>, !kernel.phases<3>
+  // CHECK: mov.b32 %[[EIGHT:r[0-9]+]], 8;
+  // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%[[AT]]+6144], [%[[A]], {%[[EIGHT]], %[[N]]}], [%[[BAR]]];
+  kernel.bulk_load %mapA[%eight, %narrow], %tile[%narrow, slab 1, row 16] signals %full[%narrow] : !kernel.shared_tile<bf16, 3, 32, 128>, !kernel.phases<3>
+  // CHECK: cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [copies_shared+1024], [%[[B]], {%[[N]], %[[EIGHT]], %{{r[0-9]+}}}], [copies_shared+24576];
+  kernel.bulk_load %mapB[%narrow, %eight, %zero], %tile[%zero, slab 0, row 8] signals %full[%zero] : !kernel.shared_tile<bf16, 3, 32, 128>, !kernel.phases<3>
 
   // CHECK: $[[AGAIN:L__BB[0-9_]+]]:
-  // CHECK-NEXT: mbarrier.try_wait.parity.shared.b64 %[[OVER:p[0-9]+]], [copies_shared+24592], %[[SEVEN]];
+  // CHECK-NEXT: mbarrier.try_wait.parity.shared.b64 %[[OVER:p[0-9]+]], [copies_shared+24592], %[[EIGHT]];
   // CHECK-NEXT: not.pred %[[NOT:p[0-9]+]], %[[OVER]];
   // CHECK-NEXT: @%[[NOT]] bra $[[AGAIN]];
   %two = arith.constant 2 : i32
-  kernel.phase_wait %full[%two] parity %seven : !kernel.phases<3>
+  kernel.phase_wait %full[%two] parity %eight : !kernel.phases<3>
   // CHECK: mbarrier.arrive.shared.b64 %{{.*}}, [copies_shared+24584];
   %one = arith.constant 1 : i32
   kernel.phase_arrive %full[%one] : !kernel.phases<3>
@@ -74,7 +74,7 @@ kernel.func @copies threads(256) attributes {
   // CHECK: bar.arrive %[[N]], 256;
   kernel.group_barrier arrive %narrow threads(256)
   // CHECK: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%[[A]], {%{{r[0-9]+}}, %[[N]]}], [copies_shared+12288];
-  kernel.bulk_store %mapA[%seven, %narrow], %tile[%one, slab 1, row 0] : !kernel.shared_tile<bf16, 3, 32, 128>
+  kernel.bulk_store %mapA[%eight, %narrow], %tile[%one, slab 1, row 0] : !kernel.shared_tile<bf16, 3, 32, 128>
   // CHECK: cp.async.bulk.commit_group;
   kernel.bulk_commit
   // CHECK: cp.async.bulk.wait_group.read 1;
