@@ -24,8 +24,8 @@ LinearMap::LinearMap(ThreadBuilder &t, KernelArguments &arguments,
 LinearMap::LinearMap(ThreadBuilder &t, KernelArguments &arguments,
                      tile::MapOp map, ArrayRef<RowArray> inputs,
                      const MapWindow &window)
-    : t(t), arguments(arguments), map(map), inputs(inputs),
-      laneAxis(map.getShape().size() - 1),
+    : t(t), arguments(arguments), map(map),
+      inputs(inputs.begin(), inputs.end()), laneAxis(map.getShape().size() - 1),
       width(map.getShape().size() == 1 ? 1 : kernel::kAccessElements),
       window(window) {}
 
@@ -110,8 +110,10 @@ SmallVector<Value> LinearMap::load(const RowArray &input, Value row,
   return values;
 }
 
-void LinearMap::bindInputs(MapBody &body, Value row, Value column,
-                           int64_t count) {
+void LinearMap::bindInputs(Chunk &chunk, int64_t count) {
+  // A tile of rank 1 has its rows as lanes.
+  Value row = laneAxis == 1 ? chunk.row : chunk.first,
+        column = laneAxis == 1 ? chunk.first : t.i32(0);
   Block &block = map.getBody().front();
   size_t rank = map.getShape().size();
   for (auto [i, input] : llvm::enumerate(inputs)) {
@@ -119,37 +121,75 @@ void LinearMap::bindInputs(MapBody &body, Value row, Value column,
     int64_t inputRank =
         cast<RankedTensorType>(map.getInputs()[i].getType()).getRank();
     if (inputRank == static_cast<int64_t>(rank))
-      body.bindLanes(argument, load(input, row, column, count));
+      chunk.body->bindLanes(argument, load(input, row, column, count));
     else
-      body.bind(argument, load(input, row, t.i32(0), 1)[0]);
+      chunk.body->bind(argument, load(input, row, t.i32(0), 1)[0]);
   }
 }
 
-MapBody LinearMap::bodyAt(Value row, Value atRow) {
-  MapBody body(
-      t, map, laneAxis, [this](Value value) { return arguments.scalar(value); },
-      [this](Value view) -> const ViewAccess & {
-        return arguments.view(view);
-      });
+/// The chunk of neighbours that begins at column `first` of a row.
+LinearMap::Chunk LinearMap::chunkAt(Value row, Value first) {
+  Chunk chunk;
+  chunk.row = row;
+  chunk.first = first;
+  chunk.at = t.add(arguments.scalar(map.getOrigin()[laneAxis]),
+                   wideIndex(t.add(window.firstColumn, first)));
+  KernelArguments *from = &arguments; // chunks outlive *this
+  chunk.body = std::make_unique<MapBody>(
+      t, map, laneAxis, [from](Value value) { return from->scalar(value); },
+      [from](Value view) -> const ViewAccess & { return from->view(view); });
   if (laneAxis == 1)
-    body.bind(map.getBody().front().getArgument(0), atRow);
-  return body;
+    chunk.body->bind(map.getBody().front().getArgument(0),
+                     t.add(arguments.scalar(map.getOrigin()[0]),
+                           wideIndex(t.add(window.firstRow, row))));
+  return chunk;
 }
 
-/// `first`: i32, the chunk's first column in the tile.
 void LinearMap::emitChunk(Value row, Value first, bool wide) {
-  Value atRow, at = t.add(arguments.scalar(map.getOrigin()[laneAxis]),
-                          wideIndex(t.add(window.firstColumn, first)));
-  if (laneAxis == 1)
-    atRow = t.add(arguments.scalar(map.getOrigin()[0]),
-                  wideIndex(t.add(window.firstRow, row)));
-  MapBody body = bodyAt(row, atRow);
+  Chunk chunk = chunkAt(row, first);
   int64_t lanes = wide ? width : 1;
-  // A tile of rank 1 has its rows as lanes.
-  bindInputs(body, laneAxis == 1 ? row : first,
-             laneAxis == 1 ? first : t.i32(0), lanes);
-  body.emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
-  body.emitLanes(LaneAnalysis(map, lanes, laneAxis), at, wide);
+  bindInputs(chunk, lanes);
+  chunk.body->emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
+  chunk.body->emitLanes(LaneAnalysis(map, lanes, laneAxis), chunk.at, wide);
+}
+
+Value LinearMap::isWhole() {
+  Value whole = arguments.isAligned(t, map, width, laneAxis);
+  for (unsigned axis : {0u, 1u}) {
+    int64_t size = axis == 0 ? window.rows : window.columns;
+    whole = t.bitAnd(
+        whole, t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                               inside(axis), t.i32(size)));
+  }
+  return whole;
+}
+
+int64_t LinearMap::chunksPerThread() {
+  int64_t chunks = window.rows * window.columns / width;
+  bool even = window.columns % width == 0 && chunks % window.threads == 0;
+  // A tile with an element per row would have to be there before the reads.
+  bool perRow = llvm::any_of(map.getInputs(), [](Value input) {
+    return cast<RankedTensorType>(input.getType()).getRank() == 1;
+  });
+  return laneAxis == 1 && even && !perRow ? chunks / window.threads : 0;
+}
+
+LinearMap::Chunk LinearMap::begin(int64_t number) {
+  Value perRow = t.i32(window.columns / width);
+  Value index = t.add(window.thread, t.i32(number * window.threads));
+  Value row = t.b.createOrFold<arith::DivUIOp>(t.loc, index, perRow);
+  Value column = t.b.createOrFold<arith::RemUIOp>(t.loc, index, perRow);
+  Chunk chunk = chunkAt(row, t.mul(column, t.i32(width)));
+  chunk.body->emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
+  LaneAnalysis lanes(map, width, laneAxis);
+  for (auto &[read, values] : chunk.body->emitReads(lanes, chunk.at, true))
+    chunk.body->supply(read, values);
+  return chunk;
+}
+
+void LinearMap::finish(Chunk &chunk) {
+  bindInputs(chunk, width);
+  chunk.body->emitLanes(LaneAnalysis(map, width, laneAxis), chunk.at, true);
 }
 
 void LinearMap::emitSingles(Value row, Value first, Value count) {

@@ -45,6 +45,23 @@ public:
   /// Emits the map, after a barrier that makes the arrays visible.
   void run();
 
+  /// For who needs the map's reads to be under way before the arrays are there:
+  /// whole chunks, one thread each, in two steps.
+  ///
+  /// Whether all of the window's elements exist and its accesses are aligned.
+  mlir::Value isWhole();
+  /// Chunks that each thread takes; 0: the window is not such a multiple.
+  int64_t chunksPerThread();
+  struct Chunk {
+    std::unique_ptr<MapBody> body;
+    mlir::Value row, first; ///< i32, in the window
+    mlir::Value at;         ///< i64, coordinate of the first lane
+  };
+  /// Asks for what chunk `number` of the thread reads.
+  Chunk begin(int64_t number);
+  /// The rest, after a barrier that makes the arrays visible.
+  void finish(Chunk &chunk);
+
   /// Writes a fragment (row tile) of `rows` rows per block to a new array; the
   /// caller adds the barrier.
   static RowArray spill(ThreadBuilder &t, const WarpGrid &grid,
@@ -55,17 +72,16 @@ private:
   mlir::Value inside(unsigned axis);
   void emitChunk(mlir::Value row, mlir::Value first, bool wide);
   void emitSingles(mlir::Value row, mlir::Value first, mlir::Value count);
-  MapBody bodyAt(mlir::Value row, mlir::Value atRow);
+  Chunk chunkAt(mlir::Value row, mlir::Value first);
+  void bindInputs(Chunk &chunk, int64_t width);
   llvm::SmallVector<mlir::Value> load(const RowArray &input, mlir::Value row,
                                       mlir::Value column, int64_t width);
-  void bindInputs(MapBody &body, mlir::Value row, mlir::Value column,
-                  int64_t width);
   mlir::Value wideIndex(mlir::Value x);
 
   ThreadBuilder &t;
   KernelArguments &arguments;
   tile::MapOp map;
-  llvm::ArrayRef<RowArray> inputs;
+  llvm::SmallVector<RowArray> inputs;
   unsigned laneAxis;
   int64_t width;
   MapWindow window;

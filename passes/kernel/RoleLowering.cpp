@@ -288,10 +288,73 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
   return {last[0], last[1]};
 }
 
+/// Puts a slice of the warp's rows where neighbours find it.
+void RoleLowering::spillSlice(ThreadBuilder &t, const Rows &rows,
+                              int64_t column) {
+  int64_t width = std::min(kSliceColumns, columns - column);
+  kernel::WarpBarrierOp::create(t.b, t.loc); // the slice before is read
+  for (int64_t r = 0; r < rows.sum.threadRows(); ++r)
+    for (int64_t c = 0; c < width / 4; c += 2) {
+      Value at = t.add(slice.first,
+                       t.add(t.mul(rowOffset(t, grid, r), t.i32(slice.pitch)),
+                             columnOffset(t, grid, c)));
+      int64_t from = column / 4 + c;
+      kernel::SharedStoreOp::create(
+          t.b, t.loc,
+          ValueRange{rows.sum.element(r, from), rows.sum.element(r, from + 1)},
+          slice.array, at);
+    }
+  kernel::WarpBarrierOp::create(t.b, t.loc);
+}
+
+LinearMap RoleLowering::sliceMap(ThreadBuilder &t, tile::MapOp map,
+                                 const Rows &rows, int64_t column,
+                                 int64_t width) {
+  SmallVector<RowArray> arrays(map.getInputs().size(), slice);
+  MapWindow window{grid.lane,     kernel::kWarpThreads, rows.firstRow,
+                   t.i32(column), kBlockRows,           width};
+  return LinearMap(t, arguments, map, arrays, window);
+}
+
+/// Every element exists: what the next slice reads is under way while this one
+/// is written.
+void RoleLowering::writeWhole(ThreadBuilder &t, const Rows &rows) {
+  using Chunks = std::vector<std::pair<LinearMap, LinearMap::Chunk>>;
+  auto begin = [&](int64_t column) {
+    auto chunks = std::make_unique<Chunks>();
+    if (column >= columns)
+      return chunks;
+    for (tile::MapOp map : outputs) {
+      LinearMap linear = sliceMap(t, map, rows, column, kSliceColumns);
+      for (int64_t i = 0, n = linear.chunksPerThread(); i < n; ++i)
+        chunks->emplace_back(linear, linear.begin(i));
+    }
+    return chunks;
+  };
+  std::unique_ptr<Chunks> now = begin(0);
+  for (int64_t column = 0; column < columns; column += kSliceColumns) {
+    std::unique_ptr<Chunks> next = begin(column + kSliceColumns);
+    spillSlice(t, rows, column);
+    for (auto &[linear, chunk] : *now)
+      linear.finish(chunk);
+    now = std::move(next);
+  }
+}
+
+void RoleLowering::writeEdge(ThreadBuilder &t, const Rows &rows) {
+  for (int64_t column = 0; column < columns; column += kSliceColumns) {
+    spillSlice(t, rows, column);
+    for (tile::MapOp map : outputs)
+      sliceMap(t, map, rows, column, std::min(kSliceColumns, columns - column))
+          .run();
+  }
+}
+
 void RoleLowering::emitEpilogue(ThreadBuilder &t,
                                 SmallVectorImpl<Fragment> &sums) {
+  if (outputs.empty())
+    return;
   Value warp = t.b.createOrFold<arith::ShRUIOp>(t.loc, grid.thread, t.i32(5));
-  RowArray slice;
   slice.array = scratch;
   slice.pitch = kSlicePitch;
   slice.first = t.mul(warp, t.i32(kBlockRows * kSlicePitch));
@@ -300,29 +363,16 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
         t.add(t.mul(group, t.i32(groupRows)),
               t.add(t.mul(warpOfGroup, t.i32(kBlockRows)),
                     t.i32(static_cast<int64_t>(block) * kernel::kGroupRows)));
-    for (int64_t column = 0; column < columns; column += kSliceColumns) {
-      int64_t width = std::min(kSliceColumns, columns - column);
-      kernel::WarpBarrierOp::create(t.b, t.loc); // the slice before is read
-      for (int64_t r = 0; r < sum.threadRows(); ++r)
-        for (int64_t c = 0; c < width / 4; c += 2) {
-          Value at =
-              t.add(slice.first,
-                    t.add(t.mul(rowOffset(t, grid, r), t.i32(slice.pitch)),
-                          columnOffset(t, grid, c)));
-          int64_t from = column / 4 + c;
-          kernel::SharedStoreOp::create(
-              t.b, t.loc,
-              ValueRange{sum.element(r, from), sum.element(r, from + 1)},
-              slice.array, at);
-        }
-      kernel::WarpBarrierOp::create(t.b, t.loc);
-      MapWindow window{grid.lane,     kernel::kWarpThreads, firstRow,
-                       t.i32(column), kBlockRows,           width};
-      for (tile::MapOp map : outputs) {
-        SmallVector<RowArray> arrays(map.getInputs().size(), slice);
-        LinearMap(t, arguments, map, arrays, window).run();
-      }
+    Rows rows{sum, firstRow};
+    Value whole;
+    for (tile::MapOp map : outputs) {
+      bool even = columns % kSliceColumns == 0 &&
+                  sliceMap(t, map, rows, 0, kSliceColumns).chunksPerThread();
+      Value here = even ? sliceMap(t, map, rows, 0, columns).isWhole()
+                        : arith::ConstantIntOp::create(t.b, t.loc, 0, 1);
+      whole = whole ? t.bitAnd(whole, here) : here;
     }
+    t.choose(whole, [&] { writeWhole(t, rows); }, [&] { writeEdge(t, rows); });
   }
 }
 

@@ -67,6 +67,17 @@ private:
                         llvm::SmallVectorImpl<Fragment> &sums);
   void release(ThreadBuilder &t, mlir::Value stage, mlir::Value condition);
   void emitEpilogue(ThreadBuilder &t, llvm::SmallVectorImpl<Fragment> &sums);
+  /// The epilogue of one product of 64 rows by one warp, whose rows begin at
+  /// `firstRow` of the tile.
+  struct Rows {
+    Fragment &sum;
+    mlir::Value firstRow;
+  };
+  void spillSlice(ThreadBuilder &t, const Rows &rows, int64_t column);
+  LinearMap sliceMap(ThreadBuilder &t, tile::MapOp map, const Rows &rows,
+                     int64_t column, int64_t width);
+  void writeWhole(ThreadBuilder &t, const Rows &rows);
+  void writeEdge(ThreadBuilder &t, const Rows &rows);
 
   tile::KernelOp source;
   KernelArguments arguments;
@@ -81,7 +92,8 @@ private:
   int64_t groupRows = 0, columns = 0, depth = 0;
 
   mlir::Value lhsMap, rhsMap, full, empty, scratch;
-  WarpGrid grid; ///< of the multiplying groups: all warps along the rows
+  RowArray slice; ///< of `scratch`: the warp's own
+  WarpGrid grid;  ///< of the multiplying groups: all warps along the rows
   mlir::Value group, warpOfGroup;
 };
 

@@ -3,11 +3,12 @@
 // One warp group copies, `consumers` others multiply, each its own rows of the
 // tile; blocks stay and take one item after the other.
 //
-// The model behind `cost` counts clocks of one unit. A step takes the longest
-// of what the matrix units need, what shared memory needs to feed them (each
-// group reads all of the right operand) and what the cache needs to deliver the
-// tiles; an item takes its steps and its epilogue, which nothing hides; a unit
-// takes as many items as the fullest one has.
+// The model behind `cost` counts clocks of one unit. A step takes the longest of
+// what the matrix units need, what shared memory needs to feed them (each group
+// reads all of the right operand), and what a stage's copies need: they start
+// when the stage is free and have the time of the other stages' steps. An item
+// takes its steps and its epilogue, which nothing hides; a unit takes as many
+// items as the fullest one has.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -35,7 +36,7 @@ constexpr int64_t kEntryRegisters[] = {0, 255, 168, 128};
 /// Per clock and unit: multiply-adds, bytes of shared memory, bytes from the
 /// cache that all units share.
 constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46;
-constexpr double kStepClocks = 40, kItemClocks = 1500;
+constexpr double kStepClocks = 40, kItemClocks = 1500, kLatency = 1000;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
 
 int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
@@ -90,11 +91,11 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double feed =
       (tm / kGroupRows) * (kGroupRows + tn) * tk * bytes / kSharedRate;
   double fetch = (tm + tn) * tk * bytes / kCacheRate;
-  double step = std::max({math, feed, fetch}) + kStepClocks;
-  // A short ring lets the matrix units wait.
-  double ahead = s.knob("stages") * tk;
-  if (ahead < 256)
-    step *= 1 + 0.1 * (256 - ahead) / 256;
+  double ahead = s.knob("stages") - 1;
+  double step = std::max({math, feed, fetch, (kLatency + fetch) / ahead}) +
+                kStepClocks;
+  // The longer ring bridges the more of what no model knows.
+  step *= 1 + 0.02 / ahead;
   double steps = std::ceil(depth / tk);
   double epilogue = kItemClocks + 2 * tm * tn * 4 / kSharedRate;
   double most = std::ceil(items / static_cast<double>(target.units));
@@ -118,7 +119,7 @@ void addRoleSchedules(KnobSpace &space, const ProductFacts &facts,
       facts.elementBytes != 2)
     return;
   space.others.push_back({{"tileM", {64, 128, 192, 256}},
-                          {"tileN", {64, 96, 128, 192, 256}},
+                          {"tileN", {64, 96, 128, 160, 192, 224, 256}},
                           {"tileK", {64, 128}},
                           {"warpsM", {1}},
                           {"warpsN", {1}},
