@@ -21,6 +21,34 @@ RowLowering::RowLowering(tile::KernelOp source,
     team = threads;
 }
 
+static int64_t rankOf(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getRank();
+}
+
+static bool isTile(StringRef kind) { return kind == "tile"; }
+
+/// Whether a thread can hold its lanes of a row of so many.
+bool RowLowering::holdsLanes(int64_t lanes) const {
+  constexpr int64_t kMostLanes = 32;
+  return lanes <= team * kMostLanes;
+}
+
+std::optional<std::string> RowLowering::refusesMap(tile::MapOp map) const {
+  bool keepsRows =
+      llvm::any_of(map.getKinds().getAsValueRange<StringAttr>(), isTile);
+  for (Value input : map.getInputs())
+    keepsRows |= rankOf(input) == 2;
+  if (!keepsRows)
+    return std::nullopt;
+  // Then every map deals out the same lanes.
+  int64_t lanes = map.getShape()[1];
+  if (ThreadBuilder::constantOf(map.getOrigin()[1]) != 0 ||
+      ThreadBuilder::constantOf(map.getExtent()[1]) != lanes ||
+      !holdsLanes(lanes))
+    return "it keeps a tile of whole rows that may be long";
+  return std::nullopt;
+}
+
 /// Everything the lowering relies on is checked here, before any code.
 LogicalResult RowLowering::checkShape() {
   LogicalResult result = success();
@@ -43,14 +71,15 @@ LogicalResult RowLowering::checkShape() {
       rowOrigin = map.getOrigin()[0];
       rowLimit = map.getExtent()[0];
       rowTile = map.getShape()[0];
-      for (StringRef kind : map.getKinds().getAsValueRange<StringAttr>())
-        if (kind == "tile")
-          return refuse(op, "it keeps a tile of whole rows");
+      if (std::optional<std::string> why = refusesMap(map))
+        return refuse(op, *why);
       return WalkResult::advance();
     }
     if (auto fill = dyn_cast<tile::FillOp>(op)) {
-      if (cast<RankedTensorType>(fill.getType()).getRank() != 1)
-        return refuse(op, "it keeps a tile of whole rows");
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(fill.getType()).getShape();
+      if (shape.size() == 2 && !holdsLanes(shape[1]))
+        return refuse(op, "it keeps a tile of whole rows that may be long");
       return WalkResult::advance();
     }
     if (auto read = dyn_cast<tile::ReadOp>(op)) {
@@ -154,7 +183,9 @@ LogicalResult RowLowering::emitBlock(ThreadBuilder &t, Block &block) {
   bool top = isa<tile::KernelOp>(block.getParentOp());
   for (Operation &op : block) {
     LogicalResult result = success();
-    if (auto fill = dyn_cast<tile::FillOp>(op)) {
+    if (auto fill = dyn_cast<tile::FillOp>(op); fill && rankOf(fill) == 2) {
+      fillLanes(fill);
+    } else if (fill) {
       tiles[fill.getResult()] = {arguments.scalar(fill.getValue()), Value(),
                                  ""};
     } else if (auto map = dyn_cast<tile::MapOp>(op)) {
@@ -190,10 +221,43 @@ static std::string foldKind(Value tile) {
   return {};
 }
 
+/// All values of a tile of whole rows, one after the other, and back.
+static SmallVector<Value> flat(ArrayRef<SmallVector<Value>> groups) {
+  SmallVector<Value> all;
+  for (const SmallVector<Value> &group : groups)
+    llvm::append_range(all, group);
+  return all;
+}
+static void unflatten(MutableArrayRef<SmallVector<Value>> groups,
+                      ValueRange &values) {
+  for (SmallVector<Value> &group : groups)
+    for (Value &lane : group) {
+      lane = values.front();
+      values = values.drop_front();
+    }
+}
+
+void RowLowering::fillLanes(tile::FillOp fill) {
+  int64_t lanes = cast<RankedTensorType>(fill.getType()).getShape()[1];
+  Value value = arguments.scalar(fill.getValue());
+  SmallVector<Values> &groups = laneTiles[fill.getResult()];
+  groups.clear();
+  for (int64_t at = 0; at < lanes / width * width; at += team * width)
+    groups.push_back(Values(width, value));
+  if (lanes % width)
+    groups.push_back({value});
+}
+
 LogicalResult RowLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
   SmallVector<Value> parts;
   for (auto [init, arg] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    if (rankOf(arg) == 2) {
+      SmallVector<Values> groups = laneTiles[init];
+      llvm::append_range(parts, flat(groups));
+      laneTiles[arg] = groups;
+      continue;
+    }
     std::string kind = foldKind(arg);
     auto it = tiles.find(init);
     if (kind.empty() || it == tiles.end())
@@ -205,30 +269,43 @@ LogicalResult RowLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
     parts.push_back(value.part);
     tiles[arg] = value;
   }
+  auto setParts = [&](ValueRange tilesOf, ValueRange values) {
+    for (auto [arg, tile] : llvm::zip(loop.getRegionIterArgs(), tilesOf)) {
+      if (rankOf(arg) == 2) {
+        SmallVector<Values> groups = laneTiles[arg];
+        unflatten(groups, values);
+        laneTiles[tile] = groups;
+        continue;
+      }
+      RowValue value = tiles[arg];
+      value.part = values.front();
+      values = values.drop_front();
+      tiles[tile] = value;
+    }
+  };
   LogicalResult result = success();
   SmallVector<Value> last = t.loop(
       arguments.scalar(loop.getLowerBound()),
       arguments.scalar(loop.getUpperBound()), arguments.scalar(loop.getStep()),
       parts, [&](Value at, ValueRange carried) {
         arguments.setScalar(loop.getInductionVar(), at);
-        for (auto [arg, part] : llvm::zip(loop.getRegionIterArgs(), carried))
-          tiles[arg].part = part;
+        setParts(loop.getRegionIterArgs(), carried);
         result = emitBlock(t, *loop.getBody());
         SmallVector<Value> next;
-        for (auto [yielded, part] : llvm::zip(
-                 loop.getBody()->getTerminator()->getOperands(), carried)) {
-          Value here = tiles[yielded].part;
-          if (!here)
-            result = loop.emitOpError("yields a tile that is not folded");
-          next.push_back(here ? here : part);
+        for (Value yielded : loop.getBody()->getTerminator()->getOperands()) {
+          if (rankOf(yielded) == 2)
+            llvm::append_range(next, flat(laneTiles[yielded]));
+          else
+            next.push_back(tiles[yielded].part);
+        }
+        if (next.size() != carried.size() ||
+            llvm::is_contained(next, Value())) {
+          result = loop.emitOpError("yields a tile that is not folded");
+          next.assign(carried.begin(), carried.end());
         }
         return next;
       });
-  for (auto [arg, value, part] :
-       llvm::zip(loop.getRegionIterArgs(), loop.getResults(), last)) {
-    tiles[value] = tiles[arg];
-    tiles[value].part = part;
-  }
+  setParts(loop.getResults(), last);
   return result;
 }
 
@@ -254,9 +331,9 @@ Value RowLowering::foldWarps(ThreadBuilder &t, Value array, StringRef kind) {
   return kernel::WarpReduceOp::create(t.b, t.loc, element, kind, mine);
 }
 
-void RowLowering::finishFolds(ThreadBuilder &t, ValueRange results) {
-  if (results.empty())
-    return;
+void RowLowering::finishFolds(ThreadBuilder &t, ValueRange all) {
+  SmallVector<Value> results =
+      llvm::filter_to_vector(all, [](Value tile) { return rankOf(tile) == 1; });
   SmallVector<Value> arraysHere;
   auto become = [&](Value result, Value fold) {
     RowValue &value = tiles[result];

@@ -12,7 +12,8 @@
 // that a block has several rows under way and folds need no shared memory.
 //
 // A per-row tile is one value per thread. While a fold is under way the value
-// is the thread's part of it. What several maps read is kept per thread where
+// is the thread's part of it. A tile of whole rows is the values of a thread's
+// lanes, if those are few. What several maps read is kept per thread where
 // it fits (RowKeeping): then the groups are written out instead of looped over,
 // and all accesses of a map are issued before the first is used.
 //
@@ -39,6 +40,8 @@ private:
   /// Of a unit of any GPU that is supported. A thread of a large block has few.
   static constexpr int64_t kUnitRegisters = 65536;
 
+  using Values = llvm::SmallVector<mlir::Value>;
+
   /// One element of a per-row tile, for the row at hand.
   struct RowValue {
     mlir::Value whole; ///< the same in all threads
@@ -47,6 +50,8 @@ private:
   };
 
   mlir::LogicalResult checkShape();
+  std::optional<std::string> refusesMap(tile::MapOp map) const;
+  bool holdsLanes(int64_t lanes) const;
   void chooseWidth();
   void planKeeping();
   mlir::LogicalResult bindScalars(ThreadBuilder &t);
@@ -63,15 +68,18 @@ private:
     bool hasLeftOver; ///< lanes that fill no group
     llvm::SmallVector<std::string> kinds;
   };
-  using Values = llvm::SmallVector<mlir::Value>;
   Values emitLooped(ThreadBuilder &t, const Walk &walk, Values parts);
   Values emitWrittenOut(ThreadBuilder &t, const Walk &walk,
-                        const RowKeeping::Pass &pass, Values parts);
+                        const RowKeeping::Pass *pass, Values parts);
   int64_t groupsTogether(tile::MapOp map, const RowKeeping::Pass &pass,
                          int64_t groups) const;
   Values takeKept(ThreadBuilder &t, int value, size_t group);
   Values foldGroup(ThreadBuilder &t, const Walk &walk,
                    llvm::ArrayRef<Values> lanes, mlir::ValueRange parts);
+  void bindTiles(const Walk &walk, size_t group);
+  void takeTiles(const Walk &walk, llvm::ArrayRef<Values> lanes);
+  /// A tile of whole rows, the same everywhere.
+  void fillLanes(tile::FillOp fill);
   /// Turns parts into wholes for the given tiles, together.
   void finishFolds(ThreadBuilder &t, mlir::ValueRange tiles);
   mlir::Value foldWarps(ThreadBuilder &t, mlir::Value array,
@@ -93,6 +101,8 @@ private:
   /// By value number: of each group of the row at hand, its lanes' values.
   llvm::DenseMap<int, llvm::SmallVector<Values>> kept;
   llvm::DenseMap<mlir::Value, RowValue> tiles;
+  /// Of tiles of whole rows: of each of the thread's groups, its lanes' values.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Values>> laneTiles;
   /// Both bodies of a kernel use the same arrays, in order of their folds.
   llvm::SmallVector<mlir::Value> arrays;
   size_t nextArray = 0;

@@ -20,7 +20,12 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
         return arguments.view(view);
       });
   body.bind(block.getArgument(0), row);
+  bool keepsRows = false;
   for (auto [i, input] : llvm::enumerate(map.getInputs())) {
+    if (laneTiles.contains(input)) {
+      keepsRows = true;
+      continue;
+    }
     auto it = tiles.find(input);
     if (it == tiles.end() || it->second.part)
       return map.emitOpError("reads a tile while it is being folded");
@@ -28,14 +33,21 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
   }
   SmallVector<std::string> kinds;
   SmallVector<Value> parts;
-  for (auto [i, init] : llvm::enumerate(map.getInits())) {
-    RowValue value = tiles[init];
-    kinds.push_back(cast<StringAttr>(map.getKinds()[i]).str());
+  for (StringRef kind : map.getKinds().getAsValueRange<StringAttr>())
+    kinds.push_back(kind.str());
+  auto init = map.getInits().begin();
+  for (auto [kind, result] : llvm::zip(kinds, map.getResults())) {
+    if (kind == "tile") {
+      keepsRows = true;
+      laneTiles[result].clear();
+      continue;
+    }
+    RowValue value = tiles[*init++];
     if (!value.part)
-      value.part = t.identity(value.whole.getType(), kinds[i]);
-    value.kind = kinds[i];
+      value.part = t.identity(value.whole.getType(), kind);
+    value.kind = kind;
     parts.push_back(value.part);
-    tiles[map.getResult(i)] = value;
+    tiles[result] = value;
   }
 
   Walk walk{map,   body, arguments.scalar(map.getOrigin()[1]), Value(), 0,
@@ -51,12 +63,20 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
       std::min({knownDivisor(map.getOrigin()[1]),
                 knownDivisor(map.getExtent()[1]), knownDivisor(shape)});
   walk.hasLeftOver = divisor % width != 0;
-  body.emitRow(t.less(t.i64(0), walk.count));
+  // A loop of one step would have everything that does not depend on the lane
+  // computed, and held in registers, in front of it.
   const RowKeeping::Pass *pass = keeping.find(map);
-  parts =
-      pass ? emitWrittenOut(t, walk, *pass, parts) : emitLooped(t, walk, parts);
-  for (auto [result, part] : llvm::zip(map.getResults(), parts))
-    tiles[result].part = part;
+  bool once = walk.most <= team * width && !walk.hasLeftOver;
+  // The same goes for what does not depend on the lane, where it has one
+  // reader.
+  if (pass || !once)
+    body.emitRow(t.less(t.i64(0), walk.count));
+  parts = pass || once || keepsRows ? emitWrittenOut(t, walk, pass, parts)
+                                    : emitLooped(t, walk, parts);
+  size_t next = 0;
+  for (auto [kind, result] : llvm::zip(kinds, map.getResults()))
+    if (kind != "tile")
+      tiles[result].part = parts[next++];
   return success();
 }
 
@@ -65,10 +85,29 @@ RowLowering::Values RowLowering::foldGroup(ThreadBuilder &t, const Walk &walk,
                                            ArrayRef<Values> lanes,
                                            ValueRange parts) {
   Values next;
-  for (auto [i, part] : llvm::enumerate(parts))
-    next.push_back(
-        t.combine(part, t.foldPairs(lanes[i], walk.kinds[i]), walk.kinds[i]));
+  for (auto [kind, values] : llvm::zip(walk.kinds, lanes))
+    if (kind != "tile")
+      next.push_back(
+          t.combine(parts[next.size()], t.foldPairs(values, kind), kind));
   return next;
+}
+
+/// Tiles of whole rows that the map is given: the lanes of one group.
+void RowLowering::bindTiles(const Walk &walk, size_t group) {
+  tile::MapOp map = walk.map;
+  for (auto [i, input] : llvm::enumerate(map.getInputs()))
+    if (auto it = laneTiles.find(input); it != laneTiles.end())
+      walk.body.bindLanes(map.getBody().front().getArgument(2 + i),
+                          it->second[group]);
+}
+
+/// Those that it makes.
+void RowLowering::takeTiles(const Walk &walk, ArrayRef<Values> lanes) {
+  tile::MapOp map = walk.map;
+  for (auto [kind, values, result] :
+       llvm::zip(walk.kinds, lanes, map.getResults()))
+    if (kind == "tile")
+      laneTiles[result].push_back(values);
 }
 
 RowLowering::Values RowLowering::emitLooped(ThreadBuilder &t, const Walk &walk,
@@ -93,11 +132,11 @@ RowLowering::Values RowLowering::emitLooped(ThreadBuilder &t, const Walk &walk,
 }
 
 /// How many groups' reads may be under way at a time: they hold registers, as
-/// do the kept values that the map is given.
+/// do the kept values that the map is given. 0: not even those of one.
 int64_t RowLowering::groupsTogether(tile::MapOp map,
                                     const RowKeeping::Pass &pass,
                                     int64_t groups) const {
-  int64_t perGroup = 1;
+  int64_t perGroup = 0;
   for (auto read : map.getBody().front().getOps<tile::ReadOp>())
     if (pass.needed.contains(read))
       perGroup +=
@@ -109,7 +148,7 @@ int64_t RowLowering::groupsTogether(tile::MapOp map,
   int64_t given = pass.given.size() * groups * width;
   int64_t room = std::min(kThreadRegisters, kUnitRegisters / threads) -
                  kOtherRegisters - given;
-  return std::max<int64_t>(1, room / perGroup);
+  return perGroup ? std::max<int64_t>(room / perGroup, 0) : groups;
 }
 
 /// The lanes of a group as an earlier map left them.
@@ -130,7 +169,7 @@ RowLowering::Values RowLowering::takeKept(ThreadBuilder &t, int value,
 /// may lie beyond the row has predicated accesses and drops out of the folds.
 RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
                                                 const Walk &walk,
-                                                const RowKeeping::Pass &pass,
+                                                const RowKeeping::Pass *pass,
                                                 Values parts) {
   tile::MapOp map = walk.map;
   LaneAnalysis groups(map, width), singles(map, 1);
@@ -161,10 +200,10 @@ RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
                    false,
                    {}});
   }
-  size_t together = groupsTogether(map, pass, all.size());
-  walk.body.restrictTo(&pass.needed);
+  size_t together = pass ? groupsTogether(map, *pass, all.size()) : 0;
+  walk.body.restrictTo(pass ? &pass->needed : nullptr);
   for (auto [number, group] : llvm::enumerate(all)) {
-    if (number % together == 0)
+    if (together && number % together == 0)
       for (Group &next :
            MutableArrayRef(all).drop_front(number).take_front(together)) {
         walk.body.predicate(next.inside);
@@ -172,14 +211,18 @@ RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
       }
     for (auto &[read, values] : group.reads)
       walk.body.supply(read, values);
-    for (Operation &op : map.getBody().front())
-      if (auto it = pass.given.find(&op); it != pass.given.end())
-        walk.body.supply(&op, takeKept(t, it->second, number));
+    if (pass)
+      for (Operation &op : map.getBody().front())
+        if (auto it = pass->given.find(&op); it != pass->given.end())
+          walk.body.supply(&op, takeKept(t, it->second, number));
+    bindTiles(walk, number);
     walk.body.predicate(group.inside);
     auto values = walk.body.emitLanes(*group.lanes, group.first, group.wide);
-    for (auto [value, op] : pass.kept)
-      kept[value].push_back(
-          walk.body.laneValues(op->getResult(0), *group.lanes));
+    if (pass)
+      for (auto [value, op] : pass->kept)
+        kept[value].push_back(
+            walk.body.laneValues(op->getResult(0), *group.lanes));
+    takeTiles(walk, values);
     Values next = foldGroup(t, walk, values, parts);
     if (group.inside)
       for (auto [part, old] : llvm::zip(next, parts))

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <limits>
 
@@ -19,14 +20,16 @@ namespace azulejo::tiling {
 
 namespace {
 
+constexpr int64_t kPartsTogether = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class Combination {
 public:
   Combination(OpBuilder &b, graphir::FusedOp region, graphir::AttentionOp op,
               const schedule::Schedule &partial)
-      : schedule(scheduleOfWhole(partial.kind)), splits(partial.knob("splits")),
-        parts(partialsOf(op, splits)),
+      : schedule(scheduleOfWhole(region, partial.kind,
+                                 AttentionShape(op).valueSize)),
+        splits(partial.knob("splits")), parts(partialsOf(op, splits)),
         f(b, region, schedule,
           viewsOfWhole(region, {parts.output, parts.logSum})),
         emitter(f), op(op), shape(op), rowTile(schedule.knob("rowTile")) {}
@@ -106,10 +109,11 @@ private:
                                 arith::SubFOp::create(f.b, f.loc, log, centre));
   }
 
-  Value weighted(ArrayRef<Value> place, Value channel, Value largest) {
-    Value total = f.f32(0);
-    for (int64_t s = 0; s < splits; ++s) {
-      Value part = f.constant(s);
+  /// `total` and the values of `count` parts from `first` on.
+  Value weighted(ArrayRef<Value> place, Value channel, Value largest,
+                 Value first, int64_t count, Value total) {
+    for (int64_t s = 0; s < count; ++s) {
+      Value part = f.add(first, f.constant(s));
       SmallVector<Value> at{part};
       llvm::append_range(at, place);
       at.push_back(channel);
@@ -119,9 +123,41 @@ private:
     return total;
   }
 
-  Value output(ArrayRef<Value> place, Value channel, Value largest, Value sum) {
-    Value quotient = arith::DivFOp::create(
-        f.b, f.loc, weighted(place, channel, largest), sum);
+  /// Whether the parts are more than a thread should have under way: a GPU's
+  /// has a register for every value of all of them. They are added up in a
+  /// loop, into a tile.
+  bool loops() const {
+    return schedule.kind == target::Kind::Gpu && splits > kPartsTogether;
+  }
+
+  Value total(Value largest) {
+    Value start = f.fill({rowTile, shape.valueSize}, f.f32(0));
+    auto loop =
+        scf::ForOp::create(f.b, f.loc, f.constant(0), f.constant(splits),
+                           f.constant(kPartsTogether), ValueRange{start});
+    OpBuilder::InsertionGuard guard(f.b);
+    f.b.setInsertionPointToStart(loop.getBody());
+    KernelFrame::MapSpec spec =
+        frame(shape.valueSize, {largest, loop.getRegionIterArg(0)});
+    spec.kinds = {"tile"};
+    spec.pads = {0.0};
+    spec.results = {start.getType()};
+    tile::MapOp map = f.map(spec, [&](ValueRange at, ValueRange elements) {
+      return SmallVector<Value>{weighted(place(at[0]), at[1], elements[0],
+                                         loop.getInductionVar(), kPartsTogether,
+                                         elements[1])};
+    });
+    scf::YieldOp::create(f.b, f.loc, map.getResults());
+    return loop.getResult(0);
+  }
+
+  /// `total`: of the parts, or null if they are to be read here.
+  Value output(ArrayRef<Value> place, Value channel, Value largest, Value sum,
+               Value total) {
+    if (!total)
+      total =
+          weighted(place, channel, largest, f.constant(0), splits, f.f32(0));
+    Value quotient = arith::DivFOp::create(f.b, f.loc, total, sum);
     return arith::SelectOp::create(f.b, f.loc, isEmpty(largest), f.f32(0),
                                    quotient);
   }
@@ -137,34 +173,37 @@ private:
 
   void emitOutput(const EpilogueOutput &written, Value largest, Value sum) {
     bool isLse = op->getNumResults() > 1 && written.anchor == op->getResult(1);
-    f.map(
-        frame(isLse ? 1 : shape.valueSize, {largest, sum}),
-        [&](ValueRange at, ValueRange elements) {
-          emitter.reset();
-          SmallVector<Value> from = place(at[0]);
-          Value head = from[1], query = from[2];
-          if (!shape.group->isConstant(1)) {
-            Value group = f.dim(*shape.group);
-            head = f.add(f.mul(head, group), f.rem(from[2], group));
-            query = f.div(from[2], group);
-          }
-          Value result = isLse ? lse(elements[0], elements[1])
-                               : output(from, at[1], elements[0], elements[1]);
-          emitter.bind(written.anchor, [result](ValueRange) { return result; });
-          SmallVector<Value> anchorAt{from[0], head, query};
-          if (!isLse) {
-            if (shape.bshd)
-              std::swap(anchorAt[1], anchorAt[2]);
-            anchorAt.push_back(at[1]);
-          }
-          SmallVector<Value> coords;
-          for (AffineExpr expr : written.coordinates)
-            coords.push_back(f.expand(expr, anchorAt, written.symbols));
-          if (Value value = emitter.emit(written.value, coords))
-            // After the two partial results.
-            emitter.write(written.index + 2, value, coords);
-          return SmallVector<Value>();
-        });
+    SmallVector<Value> tiles{largest, sum};
+    if (!isLse && loops())
+      tiles.push_back(total(largest));
+    f.map(frame(isLse ? 1 : shape.valueSize, tiles), [&](ValueRange at,
+                                                         ValueRange elements) {
+      emitter.reset();
+      SmallVector<Value> from = place(at[0]);
+      Value head = from[1], query = from[2];
+      if (!shape.group->isConstant(1)) {
+        Value group = f.dim(*shape.group);
+        head = f.add(f.mul(head, group), f.rem(from[2], group));
+        query = f.div(from[2], group);
+      }
+      Value result = isLse ? lse(elements[0], elements[1])
+                           : output(from, at[1], elements[0], elements[1],
+                                    loops() ? elements[2] : Value());
+      emitter.bind(written.anchor, [result](ValueRange) { return result; });
+      SmallVector<Value> anchorAt{from[0], head, query};
+      if (!isLse) {
+        if (shape.bshd)
+          std::swap(anchorAt[1], anchorAt[2]);
+        anchorAt.push_back(at[1]);
+      }
+      SmallVector<Value> coords;
+      for (AffineExpr expr : written.coordinates)
+        coords.push_back(f.expand(expr, anchorAt, written.symbols));
+      if (Value value = emitter.emit(written.value, coords))
+        // After the two partial results.
+        emitter.write(written.index + 2, value, coords);
+      return SmallVector<Value>();
+    });
   }
 
   schedule::Schedule schedule;

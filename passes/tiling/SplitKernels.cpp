@@ -34,11 +34,26 @@ SmallVector<Type> viewsOfWhole(graphir::FusedOp region, Partials partials) {
   return types;
 }
 
-schedule::Schedule scheduleOfWhole(target::Kind kind) {
+schedule::Schedule scheduleOfWhole(graphir::FusedOp region, target::Kind kind,
+                                   int64_t lanes) {
   schedule::Schedule rows = schedule::Schedule::defaults("RowChain", kind);
   rows.knobs["rowTile"] = 1;
-  if (kind == target::Kind::Gpu)
-    rows.knobs["blockThreads"] = 64;
+  if (kind != target::Kind::Gpu)
+    return rows;
+  // Four lanes of the narrowest output at most: parts hold registers, too.
+  int64_t narrowest = 4;
+  for (Type type : region.getOutputs().getTypes())
+    narrowest = std::min<int64_t>(
+        narrowest,
+        llvm::divideCeil(cast<RankedTensorType>(type).getElementTypeBitWidth(),
+                         8));
+  rows.knobs["accessBytes"] = std::max<int64_t>(4, 4 * narrowest);
+  int64_t perRow = llvm::divideCeil(lanes, 4);
+  int64_t team = perRow <= 8 ? 8 : perRow <= 16 ? 16 : perRow <= 32 ? 32 : 0;
+  rows.knobs["rowThreads"] = team;
+  rows.knobs["blockThreads"] =
+      team ? 64 : std::min<int64_t>(llvm::PowerOf2Ceil(perRow), 1024);
+  rows.knobs["rowTile"] = team ? 64 / team : 1;
   return rows;
 }
 

@@ -27,11 +27,15 @@ RegionKernels kernelsInParts(graphir::FusedOp region, tile::KernelOp parts,
 llvm::SmallVector<mlir::Type> viewsOfWhole(graphir::FusedOp region,
                                            Partials partials);
 
-/// The second kernel's schedule. Its rows have few lanes, or are cut into
-/// pieces of `kWholeLanes`; blocks are small, so that there are many of them.
-schedule::Schedule scheduleOfWhole(target::Kind kind);
 constexpr int64_t kWholeLanes = 256;
 
+/// The second kernel's schedule. Its rows have few lanes, or are cut into
+/// pieces of `kWholeLanes`; blocks are small, so that there are many of them.
+/// `lanes`: of a row, if they are few and known. All parts of an element are
+/// written out, so a GPU's thread should have one group of lanes and no loop
+/// around them.
+schedule::Schedule scheduleOfWhole(graphir::FusedOp region, target::Kind kind,
+                                   int64_t lanes = kWholeLanes);
 } // namespace azulejo::tiling
 
 #endif // AZULEJO_PASSES_TILING_SPLITKERNELS_H

@@ -19,7 +19,8 @@ class Sum {
 public:
   Sum(OpBuilder &b, graphir::FusedOp region, graphir::MatmulOp op,
       const schedule::Schedule &partial)
-      : schedule(scheduleOfWhole(partial.kind)), splits(partial.knob("splits")),
+      : schedule(scheduleOfWhole(region, partial.kind)),
+        splits(partial.knob("splits")),
         f(b, region, schedule,
           viewsOfWhole(region, {partialProductOf(op, splits)})),
         emitter(f), op(op) {}

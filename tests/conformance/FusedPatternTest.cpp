@@ -25,13 +25,24 @@ plan::Plan planOf(const Sketch &sketch) {
   return {};
 }
 
+/// The family of each region. A region may need several launches, and more of
+/// them on one device than on another: "k1", "k1.2".
+std::vector<std::string> familiesOf(const plan::Plan &plan) {
+  std::vector<std::string> families;
+  std::string region;
+  for (const plan::Launch &launch : plan.launches) {
+    if (!region.empty() && launch.kernel.starts_with(region + "."))
+      continue;
+    region = launch.kernel;
+    families.push_back(launch.family);
+  }
+  return families;
+}
+
 #define EXPECT_KERNELS(sketch, ...)                                            \
   do {                                                                         \
     plan::Plan made = planOf(sketch);                                          \
-    std::vector<std::string> families;                                         \
-    for (const plan::Launch &launch : made.launches)                           \
-      families.push_back(launch.family);                                       \
-    EXPECT_EQ(families, (std::vector<std::string> __VA_ARGS__))                \
+    EXPECT_EQ(familiesOf(made), (std::vector<std::string> __VA_ARGS__))        \
         << kernelsOf(made);                                                    \
   } while (false)
 
@@ -201,9 +212,7 @@ TEST_P(Pattern, RopeOfKeysIsAKernelOfItsOwnForManyQueryBlocks) {
 TEST_P(Pattern, RopeOfKeysJoinsWhereThereIsOneQueryBlock) {
   ValueId k = rope(heads(2, 32, S), S, 32);
   s.output(s.op("attention", {heads(4, 32, Dim(1)), k, heads(2, 32, S)}));
-  plan::Plan made = planOf(s); // in parts, on a large device
-  for (const plan::Launch &launch : made.launches)
-    EXPECT_EQ(launch.family, "AttentionDecode") << kernelsOf(made);
+  EXPECT_KERNELS(s, {"AttentionDecode"}); // in parts, on a large device
   options.perRow = true;
   check();
 }

@@ -7,7 +7,7 @@
 // weight is read from shared memory once. The integers come by asynchronous
 // copies, 16 to a chunk, three steps ahead; a thread turns its own chunks into
 // bf16 before the step's barrier, without reading global memory. The second
-// kernel reads neighbours of both parts in wide accesses.
+// kernel reads four neighbours of both parts in one access each.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
 // SM80: .target sm_80
@@ -28,8 +28,8 @@
 // CHECK: st.global.v4.b32
 // CHECK: .visible .entry
 // CHECK: .reqntid 64
-// CHECK-COUNT-4: ld.global.v4.b32
-// CHECK-COUNT-8: add.rn.f32
+// CHECK-COUNT-2: ld.global.v4.b32
+// CHECK-COUNT-4: add.rn.f32
 // COUNT-COUNT-32: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // COUNT-NOT: mma.sync
 !x = tensor<1x4096xbf16>

@@ -49,10 +49,11 @@ tile.kernel @shapes attributes {symbols = [], gridExtents = ["8"], gridTiles = a
 
 // -----
 
-// Accesses of four bytes hold one f32: one body, no choice by alignment.
+// Accesses of four bytes hold one f32: one body, no choice by alignment. A thread
+// has one lane at most, so there is no loop.
 // CHECK-LABEL: kernel.func @narrow threads(256)
 // CHECK-NOT: scf.if
-// CHECK: kernel.store f32, %{{.*}}[%{{.*}}] align 4, %{{[^,]*}} : f32
+// CHECK: kernel.store f32, %{{.*}}[%{{.*}}] if %{{.*}} align 4, %{{[^,]*}} : f32
 // CHECK-NOT: kernel.store
 tile.kernel @narrow attributes {symbols = [], gridExtents = ["8"], gridTiles = array<i64: 4>,
     family = "RowChain", schedule = "RowChain{accessBytes=4}"} {

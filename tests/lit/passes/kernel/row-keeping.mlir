@@ -202,3 +202,47 @@ tile.kernel @reads_only attributes {symbols = ["M"], gridExtents = ["M"],
     tile.yield
   }
 }
+
+// -----
+
+// Parts added up in a loop: the tile of whole rows that the loop carries is the
+// four lanes of each thread, in registers.
+// CHECK-LABEL: kernel.func @carried threads(64)
+// CHECK: ^bb0(%[[X:[^:]*]]: i64,
+// CHECK: %[[SUM:.*]]:4 = scf.for {{.*}} iter_args(%[[A:[^ ]*]] = %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) -> (f32, f32, f32, f32)
+// CHECK: %[[P:.*]]:4 = kernel.load f32, %[[X]][{{[^ ]*}}] align 16
+// CHECK: %[[N:.*]] = arith.addf %[[A]], %[[P]]#0
+// CHECK: scf.yield %[[N]],
+// CHECK: kernel.store f32, {{.*}} align 16, %[[SUM]]#0, %[[SUM]]#1, %[[SUM]]#2, %[[SUM]]#3
+tile.kernel @carried attributes {symbols = ["M"], gridExtents = ["M"],
+    gridTiles = array<i64: 2>, family = "RowChain",
+    schedule = "RowChain{rowTile=2,blockThreads=64}"} {
+^bb0(%x: !tile.view<f32, 3>, %y: !tile.view<f32, 2>, %rows: index):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %parts = arith.constant 16 : index
+  %lanes = arith.constant 256 : index
+  %item = tile.program_id 0
+  %row = arith.muli %item, %c2 : index
+  %zero = arith.constant 0.0 : f32
+  %start = tile.fill %zero : f32 -> tensor<2x256xf32>
+  %sum = scf.for %p = %c0 to %parts step %c1
+      iter_args(%so = %start) -> (tensor<2x256xf32>) {
+    %next = tile.map at(%row, %c0) to(%rows, %lanes)
+        ins(%so : tensor<2x256xf32>)
+        attributes {shape = array<i64: 2, 256>, kinds = ["tile"], pads = [0.0]} {
+    ^bb0(%i: index, %j: index, %far: f32):
+      %a = tile.read %x[%p, %i, %j] : !tile.view<f32, 3> -> f32
+      %b = arith.addf %far, %a : f32
+      tile.yield %b : f32
+    } -> tensor<2x256xf32>
+    scf.yield %next : tensor<2x256xf32>
+  }
+  tile.map at(%row, %c0) to(%rows, %lanes) ins(%sum : tensor<2x256xf32>)
+      attributes {shape = array<i64: 2, 256>, kinds = [], pads = []} {
+  ^bb0(%i: index, %j: index, %s: f32):
+    tile.write %s, %y[%i, %j] : f32, !tile.view<f32, 2>
+    tile.yield
+  }
+}
