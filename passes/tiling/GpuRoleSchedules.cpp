@@ -3,12 +3,12 @@
 // One warp group copies, `consumers` others multiply, each its own rows of the
 // tile; blocks stay and take one item after the other.
 //
-// The model behind `cost` counts clocks of one unit. A step takes the longest of
-// what the matrix units need, what shared memory needs to feed them (each group
-// reads all of the right operand), and what a stage's copies need: they start
-// when the stage is free and have the time of the other stages' steps. An item
-// takes its steps and its epilogue, which nothing hides; a unit takes as many
-// items as the fullest one has.
+// The model behind `cost` counts clocks of one unit. A step takes the longest
+// of what the matrix units need, what shared memory needs to feed them (each
+// group reads all of the right operand), and what a stage's copies need: they
+// start when the stage is free and have the time of the other stages' steps. An
+// item takes its steps and its epilogue, of which staggered groups hide a part;
+// a unit takes as many items as the fullest one has.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -54,6 +54,9 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
   if (s.knob("warpsM") != 1 || s.knob("warpsN") != 1 ||
       s.knob("minBlocks") != 1)
     return "warp groups share the tile by rows";
+  if (s.knob("stagger") >= s.knob("stages") ||
+      (s.knob("stagger") && consumers == 1))
+    return "no group can be so far ahead of another";
   if (tm % (kGroupRows * consumers))
     return "the tile does not divide among the warp groups";
   int64_t sums = tm / consumers * tn / 128;
@@ -92,12 +95,15 @@ double clocks(const Schedule &s, const ProductFacts &facts,
       (tm / kGroupRows) * (kGroupRows + tn) * tk * bytes / kSharedRate;
   double fetch = (tm + tn) * tk * bytes / kCacheRate;
   double ahead = s.knob("stages") - 1;
-  double step = std::max({math, feed, fetch, (kLatency + fetch) / ahead}) +
-                kStepClocks;
+  double step =
+      std::max({math, feed, fetch, (kLatency + fetch) / ahead}) + kStepClocks;
   // The longer ring bridges the more of what no model knows.
   step *= 1 + 0.02 / ahead;
   double steps = std::ceil(depth / tk);
   double epilogue = kItemClocks + 2 * tm * tn * 4 / kSharedRate;
+  // What the other groups multiply meanwhile.
+  double groups = s.knob("consumers");
+  epilogue -= std::min(epilogue / groups, s.knob("stagger") * step / groups);
   double most = std::ceil(items / static_cast<double>(target.units));
   double strips = s.knob("rasterGroup") > 1 ? 0.999 : 1;
   return most * (steps * step + epilogue) * strips;
@@ -124,6 +130,7 @@ void addRoleSchedules(KnobSpace &space, const ProductFacts &facts,
                           {"warpsM", {1}},
                           {"warpsN", {1}},
                           {"consumers", {1, 2, 3}},
+                          {"stagger", {0, 2, 3}},
                           {"stages", {2, 3, 4, 5, 6, 8}},
                           {"rasterGroup", {1, 8, 16}}});
 }
