@@ -100,10 +100,29 @@ struct Remark {
 };
 } // namespace
 
+/// What to try where a schedule's code has flaws: the most promising ones with
+/// smaller and yet smaller tiles, then the one that needs the least.
+static std::vector<schedule::Schedule>
+insteadOf(const schedule::Schedule &flawed, const RegionSchedules &known) {
+  constexpr size_t kRanks = 200, kTries = 2;
+  auto area = [](const schedule::Schedule &s) {
+    return s.knob("tileM") * s.knob("tileN");
+  };
+  std::vector<schedule::Schedule> others;
+  int64_t least = area(flawed);
+  for (const schedule::Schedule &schedule : known.space.enumerate(kRanks))
+    if (others.size() < kTries && area(schedule) < least) {
+      least = area(schedule);
+      others.push_back(schedule);
+    }
+  others.push_back(known.general);
+  std::erase(others, flawed);
+  return others;
+}
+
 /// Assembles one region's code. A default schedule is a guess about registers;
-/// where the assembler disagrees, the schedule that needs the least is taken,
-/// and if it has flaws, too, the default is kept: a graph that can run shall
-/// run.
+/// where the assembler disagrees, others are tried, and if all have flaws, the
+/// default is kept: a graph that can run shall run.
 static Status assembleRegion(KernelCode &code, const std::string &text,
                              const target::TargetDesc &target,
                              const codegen::Assembler &assembler, bool pinned,
@@ -115,13 +134,12 @@ static Status assembleRegion(KernelCode &code, const std::string &text,
   Result<RegionSchedules> known = schedulesOf(text, target);
   if (!known)
     return known.error();
-  if (known->general != flawed.schedule) {
-    Result<KernelCode> next = compileKernel(text, known->general, target);
+  for (const schedule::Schedule &other : insteadOf(flawed.schedule, *known)) {
+    Result<KernelCode> next = compileKernel(text, other, target);
     if (!next)
       return next.error();
     if (assembleKernel(*next, target, assembler)) {
-      remark = {2, status.error().message + "; " + known->general.str() +
-                       " instead"};
+      remark = {2, status.error().message + "; " + other.str() + " instead"};
       code = *std::move(next);
       return {};
     }

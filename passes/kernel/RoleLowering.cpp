@@ -34,7 +34,6 @@ RoleLowering::RoleLowering(tile::KernelOp source,
                            const schedule::Schedule &schedule)
     : source(source), arguments(source), consumers(schedule.knob("consumers")),
       stages(schedule.knob("stages")),
-      stagger(consumers > 1 ? schedule.knob("stagger") : 0),
       rasterGroup(schedule.knob("rasterGroup")) {}
 
 LogicalResult RoleLowering::refuse(Operation *op, const Twine &why) {
@@ -57,8 +56,6 @@ LogicalResult RoleLowering::findProgram() {
       return refuse(&op, "it is outside of the loop");
     }
   }
-  if (stagger >= stages)
-    return refuse(source, "a group cannot be ahead by all of the ring");
   if (!loop || loop.getInitArgs().size() != 1)
     return refuse(source, "it has no loop that carries one product");
   fill = loop.getInitArgs()[0].getDefiningOp<tile::FillOp>();
@@ -242,36 +239,6 @@ void RoleLowering::release(ThreadBuilder &t, Value stage, Value condition) {
   });
 }
 
-/// Barriers that order groups; 0 is the block's.
-static constexpr int64_t kFirstBarrier = 1;
-
-/// Waits until the group before this one is `stagger` steps into the item.
-void RoleLowering::followGroup(ThreadBuilder &t) {
-  if (!stagger)
-    return;
-  Value follows = t.b.createOrFold<arith::CmpIOp>(
-      t.loc, arith::CmpIPredicate::ne, group, t.i32(0));
-  t.when(follows, {}, [&]() -> SmallVector<Value> {
-    kernel::GroupBarrierOp::create(t.b, t.loc,
-                                   t.add(group, t.i32(kFirstBarrier)),
-                                   2 * kernel::kGroupThreads, /*arrive=*/false);
-    return {};
-  });
-}
-
-/// Lets the group after this one go, where `condition` holds.
-void RoleLowering::leadGroup(ThreadBuilder &t, Value condition) {
-  if (!stagger)
-    return;
-  Value leads = t.less(group, t.i32(consumers - 1));
-  t.when(t.bitAnd(leads, condition), {}, [&]() -> SmallVector<Value> {
-    kernel::GroupBarrierOp::create(t.b, t.loc,
-                                   t.add(group, t.i32(kFirstBarrier + 1)),
-                                   2 * kernel::kGroupThreads, /*arrive=*/true);
-    return {};
-  });
-}
-
 RoleLowering::Position
 RoleLowering::emitSteps(ThreadBuilder &t, Position at,
                         SmallVectorImpl<Fragment> &sums) {
@@ -295,8 +262,6 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
       flat = flat.drop_front(count);
     }
   };
-  Value ahead = t.add(low, t.mul(step, t.i64(stagger)));
-  followGroup(t);
   SmallVector<Value> carried{at.stage, at.parity,
                              kernel::GroupNoneOp::create(t.b, t.loc)};
   flatten(carried);
@@ -304,8 +269,6 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
       t.loop(low, high, step, carried, [&](Value k, ValueRange values) {
         Position now{values[0], values[1]};
         unflatten(values.drop_front(3));
-        leadGroup(t, t.b.createOrFold<arith::CmpIOp>(
-                         t.loc, arith::CmpIPredicate::eq, k, ahead));
         kernel::PhaseWaitOp::create(t.b, t.loc, full, now.stage, now.parity);
         Value token = startStep(t, now, sums);
         kernel::GroupWaitOp::create(t.b, t.loc, TypeRange(), values[2],
@@ -316,9 +279,6 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
         flatten(yielded);
         return yielded;
       });
-  // An item of fewer steps than that.
-  leadGroup(t, t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::sle,
-                                               high, ahead));
   ValueRange products = ValueRange(last).drop_front(3);
   auto wait = kernel::GroupWaitOp::create(
       t.b, t.loc, SmallVector<Type>(products.size(), t.b.getF32Type()), last[2],

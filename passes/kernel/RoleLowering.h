@@ -23,11 +23,6 @@
 // telling each other. While the groups are in an epilogue, the ring fills with
 // the next item's first steps.
 //
-// Groups that do the same at the same time leave the matrix units idle in their
-// epilogues. With the knob `stagger` a group begins an item only when the one
-// before it is so many steps ahead; it is then still multiplying, at the full
-// rate, while that one writes. The ring bounds how far.
-//
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #ifndef AZULEJO_PASSES_KERNEL_ROLELOWERING_H
@@ -70,8 +65,6 @@ private:
                      llvm::SmallVectorImpl<Fragment> &sums);
   mlir::Value startStep(ThreadBuilder &t, Position at,
                         llvm::SmallVectorImpl<Fragment> &sums);
-  void followGroup(ThreadBuilder &t);
-  void leadGroup(ThreadBuilder &t, mlir::Value condition);
   void release(ThreadBuilder &t, mlir::Value stage, mlir::Value condition);
   void emitEpilogue(ThreadBuilder &t, llvm::SmallVectorImpl<Fragment> &sums);
   /// The epilogue of one product of 64 rows by one warp, whose rows begin at
@@ -88,7 +81,7 @@ private:
 
   tile::KernelOp source;
   KernelArguments arguments;
-  int64_t consumers, stages, stagger, rasterGroup;
+  int64_t consumers, stages, rasterGroup;
   kernel::FuncOp function;
 
   mlir::scf::ForOp loop;

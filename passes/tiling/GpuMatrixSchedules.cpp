@@ -162,7 +162,16 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
     // Strips only help where a wave does not cover the columns anyway.
     return clocks * (s.knob("rasterGroup") > 1 ? 0.999 : 1);
   };
-  addRoleSchedules(space, facts, target);
+  addRoleSchedules(space,
+                   {{"tileM", {64, 128, 192, 256}},
+                    {"tileN", {64, 96, 128, 160, 192, 224, 256}},
+                    {"tileK", {64, 128}},
+                    {"warpsM", {1}},
+                    {"warpsN", {1}},
+                    {"consumers", {1, 2, 3}},
+                    {"stages", {2, 3, 4, 5, 6, 8}},
+                    {"rasterGroup", {1, 8, 16}}},
+                   facts, target);
   return space;
 }
 
@@ -457,12 +466,23 @@ KnobSpace gpuFewRowsSpace(const FewRowsFacts &facts,
     return fewRowsClocks(s, facts, fewRowsFootprint(s, facts).perUnit(shared),
                          units);
   };
+  if (facts.batch.value_or(1) == 1)
+    addRoleSchedules(space,
+                     {{"tileM", {64}},
+                      {"tileN", {64, 128, 256}},
+                      {"tileK", {64, 128}},
+                      {"warpsN", {1}},
+                      {"consumers", {1}},
+                      {"stages", {3, 4, 5, 6, 8}}},
+                     facts.product, target);
   return space;
 }
 
 Schedule gpuGeneralFewRows(const FewRowsFacts &facts,
                            const target::TargetDesc &target) {
-  return roomiest(gpuFewRowsSpace(facts, target), [=](const Schedule &s) {
+  FewRowsFacts general = facts;
+  general.product.plain = false; // bulk copies are of aligned tensors only
+  return roomiest(gpuFewRowsSpace(general, target), [=](const Schedule &s) {
     return fewRowsFootprint(s, facts);
   });
 }

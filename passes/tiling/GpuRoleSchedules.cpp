@@ -7,8 +7,8 @@
 // of what the matrix units need, what shared memory needs to feed them (each
 // group reads all of the right operand), and what a stage's copies need: they
 // start when the stage is free and have the time of the other stages' steps. An
-// item takes its steps and its epilogue, of which staggered groups hide a part;
-// a unit takes as many items as the fullest one has.
+// item takes its steps and its epilogue, which nothing hides; a unit takes as
+// many items as the fullest one has.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -30,12 +30,13 @@ constexpr int64_t kEpilogueBytes = 4 * 16 * 40 * 4;
 constexpr int64_t kBarrierBytes = 16; ///< per stage
 /// Registers of a multiplying thread by the number of groups, and what
 /// addresses and the epilogue take of them.
-constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 32;
+constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 88;
 /// Those that a thread is launched with, which bound one instruction's.
 constexpr int64_t kEntryRegisters[] = {0, 255, 168, 128};
 /// Per clock and unit: multiply-adds, bytes of shared memory, bytes from the
-/// cache that all units share.
-constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46;
+/// cache that all units share and from memory.
+constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46,
+                 kMemoryRate = 18;
 constexpr double kStepClocks = 40, kItemClocks = 1500, kLatency = 1000;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
 
@@ -51,12 +52,9 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
           consumers = s.knob("consumers");
   if (!facts.plain || !target.hasWgmma || !target.hasTma)
     return "the target or the operands have no bulk copies";
-  if (s.knob("warpsM") != 1 || s.knob("warpsN") != 1 ||
-      s.knob("minBlocks") != 1)
+  if (s.knob("warpsM") > 1 || s.knob("warpsN") > 1 || s.knob("minBlocks") > 1 ||
+      s.knob("splits") > 1)
     return "warp groups share the tile by rows";
-  if (s.knob("stagger") >= s.knob("stages") ||
-      (s.knob("stagger") && consumers == 1))
-    return "no group can be so far ahead of another";
   if (tm % (kGroupRows * consumers))
     return "the tile does not divide among the warp groups";
   int64_t sums = tm / consumers * tn / 128;
@@ -97,21 +95,30 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double ahead = s.knob("stages") - 1;
   double step =
       std::max({math, feed, fetch, (kLatency + fetch) / ahead}) + kStepClocks;
+  // What is read from shared memory costs power, and with it clocks.
+  step += 0.03 * feed;
   // The longer ring bridges the more of what no model knows.
   step *= 1 + 0.02 / ahead;
   double steps = std::ceil(depth / tk);
   double epilogue = kItemClocks + 2 * tm * tn * 4 / kSharedRate;
-  // What the other groups multiply meanwhile.
-  double groups = s.knob("consumers");
-  epilogue -= std::min(epilogue / groups, s.knob("stagger") * step / groups);
-  double most = std::ceil(items / static_cast<double>(target.units));
-  double strips = s.knob("rasterGroup") > 1 ? 0.999 : 1;
-  return most * (steps * step + epilogue) * strips;
+  double units = static_cast<double>(target.units);
+  double most = std::ceil(items / units);
+  // What blocks that run together fetch from memory, as far as the order of
+  // items decides it, and what all of it takes at the least.
+  double group = std::max<double>(1, s.knob("rasterGroup"));
+  double across = std::min(std::ceil(columns / tn), std::ceil(units / group));
+  double down = std::ceil(std::min(items, units) / across);
+  double together = (down * tm + across * tn) * depth * bytes;
+  double least = (rows + columns) * depth * bytes + rows * columns * bytes;
+  double busy = most * (steps * step + epilogue);
+  return std::max(busy, kLatency + least / (units * kMemoryRate)) +
+         0.02 * most * together / (units * kMemoryRate);
 }
 
 } // namespace
 
-void addRoleSchedules(KnobSpace &space, const ProductFacts &facts,
+void addRoleSchedules(KnobSpace &space, const KnobSpace::Values &values,
+                      const ProductFacts &facts,
                       const target::TargetDesc &target) {
   auto illegal = space.illegal;
   auto cost = space.cost;
@@ -124,15 +131,7 @@ void addRoleSchedules(KnobSpace &space, const ProductFacts &facts,
   if (!facts.plain || !target.hasWgmma || !target.hasTma ||
       facts.elementBytes != 2)
     return;
-  space.others.push_back({{"tileM", {64, 128, 192, 256}},
-                          {"tileN", {64, 96, 128, 160, 192, 224, 256}},
-                          {"tileK", {64, 128}},
-                          {"warpsM", {1}},
-                          {"warpsN", {1}},
-                          {"consumers", {1, 2, 3}},
-                          {"stagger", {0, 2, 3}},
-                          {"stages", {2, 3, 4, 5, 6, 8}},
-                          {"rasterGroup", {1, 8, 16}}});
+  space.others.push_back(values);
 }
 
 } // namespace azulejo::tiling

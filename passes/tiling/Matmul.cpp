@@ -42,11 +42,7 @@ public:
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel Matmul", *reason,
                        "Matmul.region", "compile without fusion (--no-fusion)");
-    Result<tile::KernelOp> kernel = productKernel(b, region, schedule);
-    // Blocks with roles stay: one for each that the units hold.
-    if (kernel && schedule.knob("consumers") > 0)
-      kernel->setMostBlocks(target.units * schedule.knob("minBlocks"));
-    return soleKernel(std::move(kernel));
+    return soleKernel(productKernel(b, region, schedule, target));
   }
 };
 

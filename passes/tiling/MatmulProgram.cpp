@@ -281,13 +281,19 @@ RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits) {
 }
 
 Result<tile::KernelOp> productKernel(OpBuilder &b, graphir::FusedOp region,
-                                     const schedule::Schedule &schedule) {
+                                     const schedule::Schedule &schedule,
+                                     const target::TargetDesc &target) {
   int count;
   graphir::MatmulOp op = productOf(region, count);
   SmallVector<Type> outputs = llvm::to_vector(region.getOutputs().getTypes());
-  return Program(b, region, op, schedule, /*partial=*/false, outputs)
-      .withViewExtents(outputs)
-      .run(findEpilogue(region, op));
+  Result<tile::KernelOp> kernel =
+      Program(b, region, op, schedule, /*partial=*/false, outputs)
+          .withViewExtents(outputs)
+          .run(findEpilogue(region, op));
+  // Blocks with roles stay: one for each that the units hold.
+  if (kernel && schedule.knob("consumers") > 0)
+    kernel->setMostBlocks(target.units * schedule.knob("minBlocks"));
+  return kernel;
 }
 
 Result<tile::KernelOp>

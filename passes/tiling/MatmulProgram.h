@@ -47,7 +47,8 @@ mlir::RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits);
 /// The whole product with its epilogue as one kernel.
 Result<tile::KernelOp> productKernel(mlir::OpBuilder &b,
                                      graphir::FusedOp region,
-                                     const schedule::Schedule &schedule);
+                                     const schedule::Schedule &schedule,
+                                     const target::TargetDesc &target);
 
 /// The parts, `schedule.knob("splits")` of them. The kernel's views are the
 /// region's inputs, then the partial sums.

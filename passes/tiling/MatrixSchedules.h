@@ -82,9 +82,11 @@ schedule::KnobSpace gpuDecodeSpace(const DecodeFacts &facts,
                                    const target::TargetDesc &target);
 schedule::KnobSpace gpuFewRowsSpace(const FewRowsFacts &facts,
                                     const target::TargetDesc &target);
-/// Adds schedules with warp roles to the space of a product, where the target
-/// and the operands allow them.
-void addRoleSchedules(schedule::KnobSpace &space, const ProductFacts &facts,
+/// Adds schedules with warp roles, combinations of `values`, to the space of a
+/// product, where the target and the operands allow them.
+void addRoleSchedules(schedule::KnobSpace &space,
+                      const schedule::KnobSpace::Values &values,
+                      const ProductFacts &facts,
                       const target::TargetDesc &target);
 /// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);

@@ -125,13 +125,13 @@ public:
 
   Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
                               const schedule::Schedule &schedule,
-                              const target::TargetDesc &) const override {
+                              const target::TargetDesc &target) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel SmallM", *reason,
                        "SmallM.region", "compile without fusion (--no-fusion)");
     int64_t splits = schedule.knob("splits");
     if (splits == 1)
-      return soleKernel(productKernel(b, region, schedule));
+      return soleKernel(productKernel(b, region, schedule, target));
     OpBuilder::InsertPoint where = b.saveInsertionPoint();
     Result<tile::KernelOp> parts = partialProductKernel(b, region, schedule);
     if (!parts)

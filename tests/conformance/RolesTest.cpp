@@ -25,8 +25,7 @@ constexpr int64_t kChunk = 8;
 int64_t padded(int64_t size) { return (size + kChunk - 1) / kChunk * kChunk; }
 
 struct Roles {
-  int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3,
-          stagger = 0;
+  int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3;
 
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
@@ -34,8 +33,8 @@ struct Roles {
     };
     return "Matmul{" + knob("tileM", tileM) + "," + knob("tileN", tileN) + "," +
            knob("tileK", tileK) + ",warpsM=1,warpsN=1," +
-           knob("consumers", consumers) + "," + knob("stagger", stagger) + "," +
-           knob("stages", stages) + ",rasterGroup=8,minBlocks=1}";
+           knob("consumers", consumers) + "," + knob("stages", stages) +
+           ",rasterGroup=8,minBlocks=1}";
   }
 };
 
@@ -139,13 +138,8 @@ TEST(Roles, EveryTile) {
     for (int64_t rows : {64, 128})
       for (int64_t tileN : {64, 96, 128, 256})
         for (int64_t tileK : {64, 128}) {
-          Roles roles{consumers,
-                      rows * consumers,
-                      tileN,
-                      tileK,
-                      /*stages=*/2 + turn % 3,
-                      /*stagger=*/consumers > 1 ? turn % 2 * (1 + turn % 3)
-                                                : 0};
+          Roles roles{consumers, rows * consumers, tileN, tileK,
+                      /*stages=*/2 + turn % 3};
           int64_t sums = rows * tileN / 128;
           // What a thread's registers and a block's shared memory hold.
           if (roles.tileM > 256 || sums > (consumers == 3 ? 96 : 128) ||
@@ -209,17 +203,16 @@ TEST(Roles, ManyItemsPerBlock) {
   product.n = 2000;
   product.k = 64;
   check(product, Roles{1, 64, 64, 64, 4});
-  check(product, Roles{2, 128, 64, 64, 2, 1});
+  check(product, Roles{2, 128, 64, 64, 2});
   product.k = 512;
-  check(product, Roles{2, 128, 64, 64, 5, 4});
-  check(product, Roles{3, 192, 64, 64, 5, 2});
+  check(product, Roles{2, 128, 64, 64, 5});
+  check(product, Roles{3, 192, 64, 64, 5});
 }
 
 TEST(Roles, NothingToSum) {
   Product product;
   product.k = 0;
   check(product, Roles());
-  check(product, Roles{2, 128, 128, 64, 3, 2});
 }
 
 TEST(Roles, Epilogues) {
@@ -259,7 +252,7 @@ TEST(Roles, SizesKnownAtRunTime) {
   ValueId a = s.input(DType::BF16, {B, S, K});
   ValueId b = s.input(DType::BF16, {K, Dim(136)});
   s.output(s.op("matmul", {a, b}));
-  Roles roles{2, 128, 128, 64, 4, 3};
+  Roles roles{2, 128, 128, 64, 4};
   // K that is no multiple of 8 and rows that do not merge take the other form.
   checkFused(s,
              {{{"B", 1}, {"S", 1}, {"K", 8}},
