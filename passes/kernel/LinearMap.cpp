@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/LinearMap.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -154,7 +155,7 @@ void LinearMap::emitChunk(Value row, Value first, bool wide) {
 }
 
 Value LinearMap::isWhole() {
-  Value whole = arguments.isAligned(t, map, width, laneAxis);
+  Value whole = arith::ConstantIntOp::create(t.b, t.loc, 1, 1);
   for (unsigned axis : {0u, 1u}) {
     int64_t size = axis == 0 ? window.rows : window.columns;
     whole = t.bitAnd(
@@ -171,16 +172,33 @@ int64_t LinearMap::chunksPerThread() {
   bool perRow = llvm::any_of(map.getInputs(), [](Value input) {
     return cast<RankedTensorType>(input.getType()).getRank() == 1;
   });
-  return laneAxis == 1 && even && !perRow ? chunks / window.threads : 0;
+  if (laneAxis != 1 || !even || perRow ||
+      !matchPattern(arguments.isAligned(t, map, width, laneAxis), m_One()))
+    return 0;
+  return chunks / window.threads;
 }
 
-LinearMap::Chunk LinearMap::begin(int64_t number) {
+LinearMap::Chunk LinearMap::begin(int64_t number, bool whole) {
   Value perRow = t.i32(window.columns / width);
   Value index = t.add(window.thread, t.i32(number * window.threads));
   Value row = t.b.createOrFold<arith::DivUIOp>(t.loc, index, perRow);
   Value column = t.b.createOrFold<arith::RemUIOp>(t.loc, index, perRow);
   Chunk chunk = chunkAt(row, t.mul(column, t.i32(width)));
-  chunk.body->emitRow(arith::ConstantIntOp::create(t.b, t.loc, 1, 1));
+  Value exists = arith::ConstantIntOp::create(t.b, t.loc, 1, 1);
+  if (!whole) {
+    Value left = t.sub(inside(1), chunk.first);
+    exists = t.less(row, inside(0));
+    Value all = t.b.createOrFold<arith::CmpIOp>(
+        t.loc, arith::CmpIPredicate::sge, left, t.i32(width));
+    // Rows that end with a whole chunk have no chunk in part.
+    if (knownDivisor(map.getExtent()[1]) % width ||
+        knownDivisor(map.getOrigin()[1]) % width) {
+      Value part = arith::SelectOp::create(t.b, t.loc, all, t.i32(0), left);
+      chunk.left = arith::SelectOp::create(t.b, t.loc, exists, part, t.i32(0));
+    }
+    chunk.body->predicate(t.bitAnd(exists, all));
+  }
+  chunk.body->emitRow(exists);
   LaneAnalysis lanes(map, width, laneAxis);
   for (auto &[read, values] : chunk.body->emitReads(lanes, chunk.at, true))
     chunk.body->supply(read, values);
@@ -190,6 +208,8 @@ LinearMap::Chunk LinearMap::begin(int64_t number) {
 void LinearMap::finish(Chunk &chunk) {
   bindInputs(chunk, width);
   chunk.body->emitLanes(LaneAnalysis(map, width, laneAxis), chunk.at, true);
+  if (chunk.left)
+    emitSingles(chunk.row, chunk.first, chunk.left);
 }
 
 void LinearMap::emitSingles(Value row, Value first, Value count) {

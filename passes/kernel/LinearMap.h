@@ -46,19 +46,21 @@ public:
   void run();
 
   /// For who needs the map's reads to be under way before the arrays are there:
-  /// whole chunks, one thread each, in two steps.
+  /// chunks, one thread each, in two steps. All accesses are aligned.
   ///
-  /// Whether all of the window's elements exist and its accesses are aligned.
+  /// Whether all of the window's elements exist.
   mlir::Value isWhole();
-  /// Chunks that each thread takes; 0: the window is not such a multiple.
+  /// Chunks that each thread takes; 0: the window is not such a multiple, or
+  /// not all accesses are aligned.
   int64_t chunksPerThread();
   struct Chunk {
     std::unique_ptr<MapBody> body;
     mlir::Value row, first; ///< i32, in the window
     mlir::Value at;         ///< i64, coordinate of the first lane
+    mlir::Value left;       ///< i32, of a chunk in part: its elements; or null
   };
-  /// Asks for what chunk `number` of the thread reads.
-  Chunk begin(int64_t number);
+  /// Asks for what chunk `number` of the thread reads; `whole`: the window is.
+  Chunk begin(int64_t number, bool whole);
   /// The rest, after a barrier that makes the arrays visible.
   void finish(Chunk &chunk);
 

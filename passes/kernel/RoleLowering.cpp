@@ -316,9 +316,9 @@ LinearMap RoleLowering::sliceMap(ThreadBuilder &t, tile::MapOp map,
   return LinearMap(t, arguments, map, arrays, window);
 }
 
-/// Every element exists: what the next slice reads is under way while this one
-/// is written.
-void RoleLowering::writeWhole(ThreadBuilder &t, const Rows &rows) {
+/// What the next slice reads is under way while this one is written. `whole`:
+/// every element exists.
+void RoleLowering::write(ThreadBuilder &t, const Rows &rows, bool whole) {
   using Chunks = std::vector<std::pair<LinearMap, LinearMap::Chunk>>;
   auto begin = [&](int64_t column) {
     auto chunks = std::make_unique<Chunks>();
@@ -327,7 +327,7 @@ void RoleLowering::writeWhole(ThreadBuilder &t, const Rows &rows) {
     for (tile::MapOp map : outputs) {
       LinearMap linear = sliceMap(t, map, rows, column, kSliceColumns);
       for (int64_t i = 0, n = linear.chunksPerThread(); i < n; ++i)
-        chunks->emplace_back(linear, linear.begin(i));
+        chunks->emplace_back(linear, linear.begin(i, whole));
     }
     return chunks;
   };
@@ -341,13 +341,24 @@ void RoleLowering::writeWhole(ThreadBuilder &t, const Rows &rows) {
   }
 }
 
-void RoleLowering::writeEdge(ThreadBuilder &t, const Rows &rows) {
+/// One slice after another, in any case.
+void RoleLowering::writeInTurn(ThreadBuilder &t, const Rows &rows) {
   for (int64_t column = 0; column < columns; column += kSliceColumns) {
     spillSlice(t, rows, column);
     for (tile::MapOp map : outputs)
       sliceMap(t, map, rows, column, std::min(kSliceColumns, columns - column))
           .run();
   }
+}
+
+bool RoleLowering::readsAhead(ThreadBuilder &t, const Rows &rows) {
+  return columns % kSliceColumns == 0 &&
+         llvm::all_of(outputs, [&](tile::MapOp map) {
+           // Maps of other extents would be whole at other places.
+           return map.getOrigin() == outputs[0].getOrigin() &&
+                  map.getExtent() == outputs[0].getExtent() &&
+                  sliceMap(t, map, rows, 0, kSliceColumns).chunksPerThread();
+         });
 }
 
 void RoleLowering::emitEpilogue(ThreadBuilder &t,
@@ -364,15 +375,17 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
               t.add(t.mul(warpOfGroup, t.i32(kBlockRows)),
                     t.i32(static_cast<int64_t>(block) * kernel::kGroupRows)));
     Rows rows{sum, firstRow};
-    Value whole;
-    for (tile::MapOp map : outputs) {
-      bool even = columns % kSliceColumns == 0 &&
-                  sliceMap(t, map, rows, 0, kSliceColumns).chunksPerThread();
-      Value here = even ? sliceMap(t, map, rows, 0, columns).isWhole()
-                        : arith::ConstantIntOp::create(t.b, t.loc, 0, 1);
-      whole = whole ? t.bitAnd(whole, here) : here;
+    if (!readsAhead(t, rows)) {
+      writeInTurn(t, rows);
+      continue;
     }
-    t.choose(whole, [&] { writeWhole(t, rows); }, [&] { writeEdge(t, rows); });
+    if (isAlwaysInside(outputs[0], 0) && isAlwaysInside(outputs[0], 1)) {
+      write(t, rows, true);
+      continue;
+    }
+    Value whole = sliceMap(t, outputs[0], rows, 0, columns).isWhole();
+    t.choose(
+        whole, [&] { write(t, rows, true); }, [&] { write(t, rows, false); });
   }
 }
 

@@ -76,8 +76,9 @@ private:
   void spillSlice(ThreadBuilder &t, const Rows &rows, int64_t column);
   LinearMap sliceMap(ThreadBuilder &t, tile::MapOp map, const Rows &rows,
                      int64_t column, int64_t width);
-  void writeWhole(ThreadBuilder &t, const Rows &rows);
-  void writeEdge(ThreadBuilder &t, const Rows &rows);
+  bool readsAhead(ThreadBuilder &t, const Rows &rows);
+  void write(ThreadBuilder &t, const Rows &rows, bool whole);
+  void writeInTurn(ThreadBuilder &t, const Rows &rows);
 
   tile::KernelOp source;
   KernelArguments arguments;
