@@ -13,8 +13,9 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
-/// Copies of one thread that are written out one after the other.
-static constexpr int64_t kWrittenOut = 16;
+/// Copies of one thread that are written out one after the other. More of them
+/// are a loop: written out they would hold about four registers each.
+static constexpr int64_t kWrittenOut = 8;
 /// Chunks that a thread takes from a ring before it computes from them.
 static constexpr int64_t kTakenTogether = 4;
 
@@ -220,6 +221,12 @@ void OperandStaging::copyChunk(ThreadBuilder &t, const Ring &ring,
                               chunk.column, rowOffset);
 }
 
+/// The step of a loop that stays one: nobody can count its rounds. Written out,
+/// by LLVM or by the assembler, it would hold registers for all of them.
+static Value hidden(ThreadBuilder &t, int64_t step) {
+  return kernel::OpaqueOp::create(t.b, t.loc, t.i32(step));
+}
+
 void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
                                const Bounds &bounds, Value stage) {
   int64_t threads = grid.threads(), rowStep = threads / chunksPerRow;
@@ -248,23 +255,27 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
       copySome(offset, perThread);
       return;
     }
-    // Many chunks for few threads: written out they would hold as many
-    // addresses.
     Value firstRow = chunk.row;
-    t.loop(t.i32(0), t.i32(perThread), t.i32(1), {offset},
+    t.loop(t.i32(0), t.i32(perThread), hidden(t, 1), {offset},
            [&](Value i, ValueRange carried) -> SmallVector<Value> {
              chunk.row = t.add(firstRow, t.mul(i, t.i32(rowStep)));
              return {copySome(carried[0], 1)};
            });
     return;
   }
+  auto copyAt = [&](Value index) -> SmallVector<Value> {
+    Chunk chunk = chunkAt(t, bounds, index);
+    copyChunk(t, ring, chunk, sourceOffset(t, ring, chunk), stage, 0);
+    return {};
+  };
+  if (chunks > threads * kWrittenOut) {
+    t.loop(grid.thread, t.i32(chunks), hidden(t, threads), {},
+           [&](Value index, ValueRange) { return copyAt(index); });
+    return;
+  }
   for (int64_t first = 0; first < chunks; first += threads) {
     Value index = t.add(grid.thread, t.i32(first));
-    auto copy = [&]() -> SmallVector<Value> {
-      Chunk chunk = chunkAt(t, bounds, index);
-      copyChunk(t, ring, chunk, sourceOffset(t, ring, chunk), stage, 0);
-      return {};
-    };
+    auto copy = [&] { return copyAt(index); };
     if (first + threads <= chunks)
       copy();
     else

@@ -82,24 +82,24 @@ std::string halfAttentionRegion() {
   return onlyRegion(graph);
 }
 
-std::string decodeRegion() {
+std::string decodeRegion(int64_t size, DType dtype, int64_t heads) {
   Graph graph;
   Dim K = *graph.dim("K", 0, 2048);
-  opset::Shape keys{Dim(2), Dim(2), K, Dim(64)};
-  ValueId q = input(graph, "q", {Dim(2), Dim(8), Dim(1), Dim(64)}, DType::F16),
-          k = input(graph, "k", keys, DType::F16),
-          v = input(graph, "v", keys, DType::F16);
+  opset::Shape keys{Dim(2), Dim(2), K, Dim(size)};
+  ValueId q = input(graph, "q", {Dim(2), Dim(heads), Dim(1), Dim(size)}, dtype),
+          k = input(graph, "k", keys, dtype),
+          v = input(graph, "v", keys, dtype);
   EXPECT_TRUE(graph.output("y", append(graph, "attention", {q, k, v})));
   return onlyRegion(graph);
 }
 
-std::string fewRowsRegion() {
+std::string fewRowsRegion(DType dtype) {
   Graph graph;
   Dim K = *graph.dim("K", 0, 4096);
-  ValueId x = input(graph, "x", {Dim(3), K}, DType::F16);
+  ValueId x = input(graph, "x", {Dim(3), K}, dtype);
   ValueId w = input(graph, "w", {K, Dim(160)}, DType::I8);
-  ValueId scale = input(graph, "scale", {Dim(160)}, DType::F16);
-  ValueId wide = append(graph, "cast", {w}, {{"dtype", DType::F16}});
+  ValueId scale = input(graph, "scale", {Dim(160)}, dtype);
+  ValueId wide = append(graph, "cast", {w}, {{"dtype", dtype}});
   ValueId product = append(graph, "matmul", {x, wide});
   EXPECT_TRUE(graph.output("y", append(graph, "mul", {product, scale})));
   return onlyRegion(graph);

@@ -22,12 +22,13 @@ std::string attentionRegion();
 /// x @ w in f16, of the same sizes, and attention with 4 heads of 64 in f16.
 std::string halfMatmulRegion();
 std::string halfAttentionRegion();
-/// One query of each of 8 heads, which share 2 key heads of 64, over K keys in
-/// [0, 2048], in f16: for AttentionDecode.
-std::string decodeRegion();
-/// 3 rows of f16 against K x 160 integer weights with a scale per column, K in
+/// One query of each of `heads`, which share 2 key heads of `size`, over K keys
+/// in [0, 2048]: for AttentionDecode.
+std::string decodeRegion(int64_t size = 64, DType dtype = DType::F16,
+                         int64_t heads = 8);
+/// 3 rows against K x 160 integer weights with a scale per column, K in
 /// [0, 4096]: for SmallM.
-std::string fewRowsRegion();
+std::string fewRowsRegion(DType dtype = DType::F16);
 
 /// Opens a region with references that the runner makes itself.
 Status openIn(driver::CandidateRunner &runner, const std::string &region);
