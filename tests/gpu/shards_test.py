@@ -34,6 +34,8 @@ for name in names:
         time.sleep(60)
     if kind == "fail":
         print("it is off by one")
+        for line in range(int(os.environ.get("LONG", "0"))):
+            print("graph line", line)
     if name.startswith("RandomGraph"):
         print("seeds", os.environ.get("AZULEJO_SEED"),
               os.environ.get("AZULEJO_GRAPHS"))
@@ -47,7 +49,7 @@ print('{"suite":"conformance","device":"fake","graphs_checked":2,'
 
 
 class ShardsTest(unittest.TestCase):
-    def run_shards(self, *arguments):
+    def run_shards(self, *arguments, **environment):
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "program")
             with open(program, "w", encoding="utf-8") as file:
@@ -57,7 +59,8 @@ class ShardsTest(unittest.TestCase):
             done = subprocess.run(
                 [sys.executable, str(HERE / "shards.py"), program, "--out",
                  out, "--silence", "2", *arguments], text=True,
-                capture_output=True, timeout=120)
+                capture_output=True, timeout=120,
+                env={**os.environ, **environment})
             with open(out, encoding="utf-8") as file:
                 rows = [json.loads(line) for line in file]
         return done, {row["case"]: row for row in rows}, rows
@@ -82,6 +85,27 @@ class ShardsTest(unittest.TestCase):
         seeds = sorted(row["message"] for row in rows
                        if row["case"].startswith("RandomGraph"))
         self.assertEqual(seeds, ["seeds 40 5", "seeds 45 5"])
+
+    def test_keeps_the_assertion_before_a_long_graph(self):
+        done, by_case, _ = self.run_shards("--jobs", "1", "--filter", "*",
+                                           LONG="300")
+        message = by_case["A.fail"]["message"].split("\n")
+        self.assertEqual(message[0], "it is off by one")
+        self.assertEqual(message[-1], "graph line 299")
+        self.assertLess(len(message), 70)
+        self.assertIn("it is off by one", done.stdout)
+
+    def test_a_tool_runs_the_program_for_few_tests_at_a_time(self):
+        tool = f"{sys.executable} {HERE / 'shards_test_tool.py'}"
+        done, by_case, rows = self.run_shards(
+            "--jobs", "1", "--portion", "2", "--every", "4", "--prefix", tool)
+        self.assertEqual(done.returncode, 1)
+        # Every fourth of eight tests: A.pass and A.after.
+        found = by_case["A.after+A.pass"]
+        self.assertEqual(found["result"], "ended with 9")
+        self.assertEqual(found["message"], "===== 1 error")
+        self.assertEqual(by_case["summary"]["passed"], 2)
+        self.assertEqual(by_case["summary"]["processes_with_findings"], 1)
 
 
 if __name__ == "__main__":
