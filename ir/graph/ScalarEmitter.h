@@ -66,6 +66,8 @@ public:
   /// 1 / (1 + exp(-x)): exp overflows to infinity, which gives 0.
   Value sigmoid(Value x);
   Value silu(Value x);
+  /// Both cost a GPU one exponential of its hardware and little arithmetic:
+  /// they stand behind most products of a network.
   Value geluErf(Value x);
   Value geluTanh(Value x);
 
@@ -79,6 +81,9 @@ private:
   /// x * gate, and -0.0, the limit, at negative infinity, where the product
   /// would be infinity times zero.
   Value gated(Value x, Value gate);
+  /// 2^x as an op that a target may approximate, and whose ends may be 0 and
+  /// infinity early.
+  Value exp2Approximately(Value x);
   mlir::Type shapedLike(Value x, mlir::Type element);
   Value roundToFloat(Value x, mlir::FloatType to);
   Value truncateToInt(Value x, unsigned width, mlir::Type element);

@@ -104,7 +104,8 @@ constexpr float kRoundBiased = kRound + 127;
 constexpr float kRoundTwiceBiased = kRound + 254;
 constexpr double kRoundWide = 0x1.8p52;
 
-/// 2^k from a sum with kRoundBiased, for -126 <= k <= 127.
+/// 2^k from a sum with kRoundBiased, for -126 <= k <= 127; 0 for the k below,
+/// infinity for the k above.
 Value powerOfTwo(LaneMath &l, Value sum) {
   return l.fromBits(l.shiftLeft(l.bits(sum), 23));
 }
@@ -131,6 +132,16 @@ Value emitExp2(LaneMath &l, Value x) {
   Value sum = l.add(t, magic);
   Value f = l.sub(t, l.sub(sum, magic));
   return scale(l, exp2Near(l, f, kExp2Tail), sum);
+}
+
+/// 2^x as `afn` allows it: scaled by one factor, so that it is 0 below -126.5
+/// and infinite above 127.5.
+Value emitExp2Approximately(LaneMath &l, Value x) {
+  Value t = l.atMost(l.f32(128), l.atLeast(l.f32(-127), x));
+  Value magic = l.f32(kRoundBiased);
+  Value sum = l.add(t, magic);
+  Value f = l.sub(t, l.sub(sum, magic));
+  return l.mul(exp2Near(l, f, kExp2ShortTail), powerOfTwo(l, sum));
 }
 
 Value emitExp(LaneMath &l, Value x) {
@@ -297,8 +308,10 @@ Value expandMath(OpBuilder &b, Location loc, Operation *op, ValueRange operands,
   LaneMath l(b, loc, x, clamp);
   if (isa<math::ExpOp>(op))
     return emitExp(l, x);
-  if (isa<math::Exp2Op>(op))
-    return emitExp2(l, x);
+  if (auto exp2 = dyn_cast<math::Exp2Op>(op))
+    return bitEnumContainsAll(exp2.getFastmath(), arith::FastMathFlags::afn)
+               ? emitExp2Approximately(l, x)
+               : emitExp2(l, x);
   if (isa<math::LogOp>(op))
     return emitLog(l, x);
   if (isa<math::SinOp>(op))

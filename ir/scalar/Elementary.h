@@ -12,14 +12,17 @@
 //   sin, cos                          <= 2
 //   rsqrt                             <= 1
 //
+// An exp2 that carries `afn` gets a shorter sequence: 2 ULP from -126 to
+// 127, 0 below -126.5, infinite above 127.5.
+//
 // sin and cos keep this for |x| <= 2^40; beyond that their result is only some
 // number in [-1, 1]. They are NaN for an infinity.
 //
 // NaN in gives NaN out; infinities, signed zeros, subnormal arguments and
 // subnormal results are right, and powf follows IEEE 754's pow (pow(x, 0) and
-// pow(1, y) are 1 even for NaN). The one exception is emitSoftmaxExp2. A target
-// whose own arithmetic flushes subnormals would need other argument reductions;
-// none of ours does.
+// pow(1, y) are 1 even for NaN). The exceptions are emitSoftmaxExp2 and exp2
+// with `afn`. A target whose own arithmetic flushes subnormals would need other
+// argument reductions; none of ours does.
 //
 // The emitted ops come from arith and math (absf, copysign, fma, floor, sqrt),
 // all of which become instructions on a target that has FMA. No

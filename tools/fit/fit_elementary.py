@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of ir/scalar/Elementary.cpp.
+"""Fits the polynomials of ir/scalar/Elementary.cpp and gelu_erf's, which is in
+ir/graph/ScalarEmitter.cpp.
 
 Usage: fit_elementary.py            (needs numpy and mpmath)
 
@@ -136,6 +137,15 @@ def sigmoid_tables():
         lambda a: mp.erfc(a) * LN2 / mp.erf(a))
 
 
+def gelu_tables():
+    # The share of the normal distribution beyond a is 2^(a q(a) - 1). The
+    # exponent is rounded to f32 in any case, so its error may grow with it.
+    def exponent(a):
+        return mp.log(mp.erfc(a / mp.sqrt(2)) / 2, 2)
+    fit("kNormalBeyond", lambda a: (exponent(a) + 1) / a, 1e-9, 5.5, 9,
+        lambda a: a * LN2 / -exponent(a))
+
+
 def pow_tables():
     # log2 m = s q(s^2) with s = (m - 1) / (m + 1), m in [sqrt 1/2, sqrt 2].
     s = float((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) * 1.0001
@@ -150,6 +160,7 @@ if __name__ == "__main__":
     log_tables()
     trig_tables()
     sigmoid_tables()
+    gelu_tables()
     pow_tables()
     split("ln 2", LN2)
     split("log2 e", 1 / LN2)

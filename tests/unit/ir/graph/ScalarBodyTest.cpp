@@ -45,6 +45,25 @@ struct FoldTruncF : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// math has no folder for fma.
+struct FoldFma : OpRewritePattern<math::FmaOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::FmaOp op,
+                                PatternRewriter &rewriter) const override {
+    FloatAttr a, b, c;
+    if (!matchPattern(op.getA(), m_Constant(&a)) ||
+        !matchPattern(op.getB(), m_Constant(&b)) ||
+        !matchPattern(op.getC(), m_Constant(&c)))
+      return failure();
+    APFloat value = a.getValue();
+    value.fusedMultiplyAdd(b.getValue(), c.getValue(),
+                           APFloat::rmNearestTiesToEven);
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, FloatAttr::get(op.getType(), value));
+    return success();
+  }
+};
+
 constexpr double kInf = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
@@ -93,7 +112,7 @@ protected:
                !OpTrait::hasElementwiseMappableTraits(&made);
       });
     RewritePatternSet patterns(&context);
-    patterns.add<FoldTruncF>(&context);
+    patterns.add<FoldTruncF, FoldFma>(&context);
     EXPECT_TRUE(succeeded(applyPatternsGreedily(*module, std::move(patterns))));
     auto exit = cast<func::ReturnOp>(block->getTerminator());
     auto folded = exit.getOperand(0).getDefiningOp<arith::ConstantOp>();

@@ -34,8 +34,9 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kMax = std::numeric_limits<float>::max();
 constexpr char kSoftmaxExp2[] = "softmax_exp2";
+constexpr char kShortExp2[] = "exp2 with afn";
 
-/// `name` is an op of math or kSoftmaxExp2.
+/// `name` is an op of math or one of the two above.
 class Compiled : public scalar::LaneFunction {
 public:
   Compiled(const std::string &name, int lanes,
@@ -46,13 +47,19 @@ public:
             [&](OpBuilder &b, Location loc, ArrayRef<Value> operands) {
               if (name == kSoftmaxExp2)
                 return scalar::emitSoftmaxExp2(b, loc, operands[0]);
+              bool shorter = name == kShortExp2;
               // As in a kernel, the op is a scalar one whose lanes become a
               // vector.
               Type f32 = b.getF32Type();
               Value lane =
                   arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
               SmallVector<Value> scalars(operands.size(), lane);
-              OperationState state(loc, name, scalars, {f32});
+              OperationState state(loc, shorter ? "math.exp2" : name, scalars,
+                                   {f32});
+              if (shorter)
+                state.addAttribute(
+                    "fastmath", arith::FastMathFlagsAttr::get(
+                                    b.getContext(), arith::FastMathFlags::afn));
               Operation *op = b.create(state);
               Value result = scalar::expandMath(b, loc, op, operands, clamp);
               op->erase();
@@ -304,6 +311,31 @@ TEST(Elementary, SoftmaxExp2) {
     }
     worst.expectAtMost(2, kSoftmaxExp2);
     EXPECT_EQ(f(0.f), 1);
+  }
+}
+
+/// Near either end results may become zero or infinite early.
+TEST(Elementary, ShortExp2) {
+  for (int lanes : {16, 0}) {
+    Compiled f(kShortExp2, lanes, {},
+               lanes ? scalar::Clamp::Select : scalar::Clamp::Minimum);
+    ASSERT_FALSE(HasFatalFailure());
+    std::vector<float> x = sweep(lanes ? 257 : 65537), got = f(x);
+    Worst worst;
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (std::isnan(x[i]) || (x[i] >= -126 && x[i] <= 127))
+        worst.see(x[i], 0, got[i], std::exp2(double(x[i])));
+      ASSERT_TRUE(!std::signbit(got[i]) || std::isnan(x[i])) << x[i];
+      if (x[i] < -126.5f) {
+        ASSERT_EQ(got[i], 0) << x[i];
+      }
+      if (x[i] >= 128) {
+        ASSERT_EQ(got[i], kInf) << x[i];
+      }
+    }
+    worst.expectAtMost(2, kShortExp2);
+    EXPECT_EQ(f(0.f), 1);
+    EXPECT_EQ(f(-1.f), 0.5f);
   }
 }
 
