@@ -98,8 +98,15 @@ LogicalResult BulkLoadOp::verify() {
 }
 
 LogicalResult BulkStoreOp::verify() {
-  return verifyBox(*this, getMap(), getCoordinates(), getTile().getType(),
-                   getSlab(), getRow());
+  if (failed(verifyBox(*this, getMap(), getCoordinates(), getTile().getType(),
+                       getSlab(), getRow())))
+    return failure();
+  for (auto [axis, coordinate] : llvm::enumerate(getCoordinates()))
+    if (APInt first;
+        matchPattern(coordinate, m_ConstantInt(&first)) && first.isNegative())
+      return emitOpError("begins before the tensor: coordinate ")
+             << axis << " is " << first.getSExtValue();
+  return success();
 }
 
 /// An operand in shared memory has `lines` rows or columns of the product and

@@ -98,8 +98,16 @@ def Kernel_BulkStoreOp
   let summary = "Starts a copy of a box from a shared tile to a tensor";
   let description = [{
     For one thread, after a `kernel.bulk_fence` of all threads that wrote the
-    tile and a barrier among them. Elements outside of the tensor are dropped.
-    The innermost coordinate is as for `bulk_load`. The copy is part of this thread's open group (`bulk_commit`).
+    tile and a barrier among them. The copy is part of this thread's open group
+    (`bulk_commit`).
+
+    A box begins as that of a `bulk_load` does, and no coordinate is negative:
+    an illegal instruction again, along every axis. It may hang over the ends of
+    the tensor, and what is outside is dropped, but along the innermost axis in
+    whole chunks of 16 bytes: behind a row that is no multiple of 16 bytes, the
+    rest of its last chunk is overwritten (as seen elsewhere on an H100; the
+    instruction tests store.only.chunk.* ask). Whether a box may begin at an end
+    or behind it is for store.only.past.* to say; kernels begin inside.
   }];
   let arguments = (ins Kernel_TensorMapType:$map, Variadic<I32>:$coordinates,
                        Kernel_SharedTileType:$tile, I32:$stage, I64Attr:$slab,

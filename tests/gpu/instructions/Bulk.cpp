@@ -45,6 +45,13 @@ void Bulk::visit(
   }
 }
 
+Bulk Bulk::asStored() const {
+  Bulk stored = *this;
+  int64_t chunk = 16 / tile.elementBytes(), &size = stored.map.sizes.back();
+  size = (size + chunk - 1) / chunk * chunk;
+  return stored;
+}
+
 std::string Bulk::position(int64_t element) const {
   std::string text;
   int64_t rest = element - map.first;
@@ -108,9 +115,10 @@ void addWidths(std::vector<Bulk> &table, std::vector<DType> dtypes) {
     }
 }
 
-/// What both directions have.
+constexpr DType bf16 = DType::BF16;
+
+/// What both directions have: boxes that hang over ends at most.
 std::vector<Bulk> sharedTable() {
-  constexpr DType bf16 = DType::BF16;
   std::vector<Bulk> table;
   table.push_back(make("slabs", {bf16, 1, 64, 192}, {80, 200}, 0, {64, 64},
                        {{{0, 9}, 0, 0}, {{64, 9}, 0, 1}, {{128, 9}, 0, 2}}));
@@ -118,6 +126,27 @@ std::vector<Bulk> sharedTable() {
                        {{{8, 30}, 0, 0, 0}, {{16, 1}, 0, 0, 24}}));
   table.push_back(make("stages", {bf16, 3, 16, 32}, {60, 40}, 8, {32, 16},
                        {{{8, 0}, 2}, {{0, 40}, 0}}));
+  table.push_back(make("oddrows", {bf16, 1, 24, 64}, {20, 64}, 0, {64, 5},
+                       {{{0, 2}, 0, 0, 0}, {{0, 11}, 0, 0, 16}}));
+  table.push_back(
+      make("tall", {bf16, 1, 256, 64}, {260, 72}, 0, {64, 256}, {{{8, 3}}}));
+  table.push_back(
+      make("narrow", {bf16, 1, 16, 40}, {20, 40}, 0, {64, 16}, {{{0, 2}}}));
+  // Axes of a view that are one axis of the map.
+  Bulk inner = make("merged.inner", {bf16, 1, 8, 64}, {6, 10, 24}, 0, {64, 5},
+                    {{{104, 2}}});
+  inner.map.merged = {2, 1};
+  table.push_back(inner);
+  Bulk offset =
+      make("offset", {bf16, 1, 16, 64}, {20, 80}, 0, {64, 16}, {{{8, 4}}});
+  offset.map.first = 24; // 48 bytes into the array
+  table.push_back(offset);
+  return table;
+}
+
+/// Boxes on all sides of tensors, some of whose rows end within a chunk of 16
+/// bytes.
+void addLoadsOutside(std::vector<Bulk> &table) {
   // All four corners of a tensor of 50 x 101, in a stage each, and outside.
   table.push_back(make("corners", {bf16, 6, 32, 64}, {50, 101}, 3, {64, 32},
                        {{{-8, -3}, 0},
@@ -145,30 +174,71 @@ std::vector<Bulk> sharedTable() {
   table.push_back(make(
       "axes5", {bf16, 3, 8, 64}, {3, 3, 4, 5, 71}, 1, {64, 2, 2, 2, 1},
       {{{8, 1, 2, 0, 2}}, {{-8, 4, 3, 2, 1}, 1}, {{24, -1, -1, -1, 3}, 2}}));
-  table.push_back(make("oddrows", {bf16, 1, 24, 64}, {20, 64}, 0, {64, 5},
-                       {{{0, 2}, 0, 0, 0}, {{0, 11}, 0, 0, 16}}));
-  table.push_back(
-      make("tall", {bf16, 1, 256, 64}, {260, 72}, 0, {64, 256}, {{{8, 3}}}));
-  table.push_back(
-      make("narrow", {bf16, 1, 16, 40}, {20, 40}, 0, {64, 16}, {{{0, 2}}}));
-  // Axes of a view that are one axis of the map.
   Bulk outer = make("merged.outer", {bf16, 2, 16, 64}, {4, 6, 72}, 0, {64, 16},
                     {{{8, 3}}, {{-8, 19}, 1}});
   outer.map.merged = {1, 2};
   table.push_back(outer);
-  Bulk inner = make("merged.inner", {bf16, 1, 8, 64}, {6, 10, 24}, 0, {64, 5},
-                    {{{104, 2}}});
-  inner.map.merged = {2, 1};
-  table.push_back(inner);
   Bulk middle = make("merged.middle", {bf16, 2, 16, 32}, {3, 2, 4, 48}, 8,
                      {32, 4, 3}, {{{8, 6, 0}}, {{16, -1, 1}, 1}});
   middle.map.merged = {1, 2, 1};
   table.push_back(middle);
-  Bulk offset =
-      make("offset", {bf16, 1, 16, 64}, {20, 80}, 0, {64, 16}, {{{8, 4}}});
-  offset.map.first = 24; // 48 bytes into the array
-  table.push_back(offset);
-  return table;
+}
+
+/// The same where a store may go: nothing begins before the tensor, and rows
+/// end with a chunk.
+void addStoresOutside(std::vector<Bulk> &table) {
+  // 50 x 104 in boxes of 32 x 64, as a product writes its tiles.
+  table.push_back(make("corners", {bf16, 4, 32, 64}, {50, 104}, 8, {64, 32},
+                       {{{0, 0}}, {{64, 0}, 1}, {{0, 32}, 2}, {{64, 32}, 3}}));
+  for (DType dtype : {DType::F16, DType::F32})
+    for (int64_t bytes : {32, 64}) {
+      int64_t columns = bytes / dtypeBytes(dtype),
+              chunk = 16 / dtypeBytes(dtype);
+      table.push_back(make("edge." + std::string(dtypeName(dtype)) + ".row" +
+                               std::to_string(bytes),
+                           {dtype, 2, 24, columns}, {30, columns + chunk},
+                           chunk, {columns, 24},
+                           {{{chunk, 24}, 0}, {{columns, 0}, 1}}));
+    }
+  table.push_back(make("axes1", {bf16, 3, 8, 64}, {192}, 0, {64},
+                       {{{72}}, {{0}, 1}, {{136}, 2}}));
+  table.push_back(make("axes3", {bf16, 3, 8, 64}, {5, 6, 80}, 8, {64, 4, 2},
+                       {{{8, 1, 2}}, {{0, 4, 0}, 1}, {{32, 2, 4}, 2}}));
+  table.push_back(make("axes4", {bf16, 2, 16, 32}, {3, 4, 5, 40}, 8,
+                       {32, 2, 4, 2}, {{{8, 1, 0, 1}}, {{16, 4, 2, 0}, 1}}));
+  table.push_back(
+      make("axes5", {bf16, 3, 8, 64}, {3, 3, 4, 5, 72}, 8, {64, 2, 2, 2, 1},
+           {{{8, 1, 2, 0, 2}}, {{16, 4, 3, 2, 1}, 1}, {{0, 0, 0, 0, 0}, 2}}));
+  Bulk outer = make("merged.outer", {bf16, 2, 16, 64}, {4, 6, 72}, 0, {64, 16},
+                    {{{8, 3}}, {{16, 19}, 1}});
+  outer.map.merged = {1, 2};
+  table.push_back(outer);
+  Bulk middle = make("merged.middle", {bf16, 2, 16, 32}, {3, 2, 4, 48}, 8,
+                     {32, 4, 3}, {{{8, 6, 0}}, {{24, 2, 1}, 1}});
+  middle.map.merged = {1, 2, 1};
+  table.push_back(middle);
+}
+
+/// Stores with one trait each, so that a refusal says which.
+void addStoreTraits(std::vector<Bulk> &table) {
+  for (size_t axes : {1, 3, 4, 5}) { // the others have two
+    Sizes sizes(axes, 4), box(axes, 2), at(axes, 1);
+    sizes.back() = 80, box[0] = 64, at[0] = 8;
+    table.push_back(make("only.axes" + std::to_string(axes), {bf16, 1, 16, 64},
+                         sizes, 8, box, {{at}}));
+  }
+  table.push_back(make("only.beyond.both", {bf16, 1, 16, 64}, {20, 72}, 8,
+                       {64, 16}, {{{16, 9}}}));
+  // Wholly outside; the box before it shows that the kernel went on.
+  table.push_back(make("only.past.inner", {bf16, 2, 16, 64}, {40, 64}, 8,
+                       {64, 16}, {{{0, 9}}, {{64, 9}, 1}}));
+  table.push_back(make("only.past.outer", {bf16, 2, 16, 64}, {40, 64}, 8,
+                       {64, 16}, {{{0, 9}}, {{0, 40}, 1}}));
+  // Rows end within a chunk, and the next chunk is padding, too.
+  table.push_back(make("only.chunk.bf16", {bf16, 1, 16, 64}, {20, 69}, 11,
+                       {64, 16}, {{{16, 2}}}));
+  table.push_back(make("only.chunk.f32", {DType::F32, 1, 16, 32}, {20, 69}, 7,
+                       {32, 16}, {{{44, 2}}}));
 }
 
 } // namespace
@@ -178,6 +248,7 @@ std::vector<Bulk> loadTable() {
   addWidths(table, {DType::BF16, DType::F16, DType::F32, DType::I8});
   for (Bulk &bulk : sharedTable())
     table.push_back(std::move(bulk));
+  addLoadsOutside(table);
   return table;
 }
 
@@ -186,6 +257,8 @@ std::vector<Bulk> storeTable() {
   addWidths(table, {DType::BF16, DType::F16, DType::F32});
   for (Bulk &bulk : sharedTable())
     table.push_back(std::move(bulk));
+  addStoresOutside(table);
+  addStoreTraits(table);
   return table;
 }
 

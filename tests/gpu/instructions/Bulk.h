@@ -21,7 +21,7 @@
 namespace azulejo::gputest {
 
 /// One copy of a box. Coordinates: innermost axis first, which is where the box
-/// begins at a multiple of 16 bytes.
+/// begins at a multiple of 16 bytes. Those of a store are not negative.
 struct Copy {
   Sizes coordinates;
   int64_t stage = 0, slab = 0, row = 0;
@@ -40,6 +40,9 @@ struct Bulk {
   void
   visit(const Copy &copy,
         const std::function<void(int64_t tensor, int64_t tile)> &body) const;
+  /// The tensor as stores see it, which write and drop whole chunks of 16
+  /// bytes: its rows end with a chunk.
+  Bulk asStored() const;
   /// A name for element `element` of the tensor: "tensor[3, 5]".
   std::string position(int64_t element) const;
 };

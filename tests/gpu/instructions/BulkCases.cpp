@@ -222,11 +222,12 @@ static Case storeCase(const Bulk &bulk) {
   Case c;
   c.name = "store." + bulk.name;
   c.maps = {bulk.map};
+  Bulk stored = bulk.asStored();
   int64_t rowStride = bulk.map.sizes.size() > 1
                           ? bulk.map.strides[bulk.map.strides.size() - 2]
                           : bulk.map.sizes[0];
   c.arrays = {
-      {"tensor", bulk.tile.dtype, bulk.tensorElements(), rowStride},
+      {"tensor", bulk.tile.dtype, stored.tensorElements(), rowStride},
       {"tile", bulk.tile.dtype, bulk.tile.elements(), bulk.tile.allColumns()},
       {"seen", bulk.tile.dtype, 1, 1}};
   c.kernel = storeKernel(bulk, c);
@@ -236,8 +237,8 @@ static Case storeCase(const Bulk &bulk) {
            {"cp.async.bulk.commit_group;", 1},
            {"cp.async.bulk.wait_group 0;", 1},
            {"fence.proxy.async.shared::cta;", 1}};
-  c.runs = [bulk, arrays = c.arrays] {
-    return std::vector<Launch>{storeRun(bulk, arrays)};
+  c.runs = [stored, arrays = c.arrays] {
+    return std::vector<Launch>{storeRun(stored, arrays)};
   };
   return c;
 }

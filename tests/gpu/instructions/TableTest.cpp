@@ -210,14 +210,42 @@ TEST(InstructionTable, MapsAndBoxesAreAligned) {
       for (const Copy &copy : bulk.copies)
         EXPECT_EQ(copy.coordinates[0] * bulk.tile.elementBytes() % 16, 0)
             << bulk.name;
+  for (const Bulk &bulk : storeTable())
+    for (const Copy &copy : bulk.copies)
+      EXPECT_THAT(copy.coordinates, testing::Each(testing::Ge(0))) << bulk.name;
+}
+
+TEST(InstructionTable, StoresEndWithAChunk) {
+  int within = 0;
+  for (const Bulk &bulk : storeTable()) {
+    Bulk stored = bulk.asStored();
+    ASSERT_FALSE(stored.map.axes().empty()) << bulk.name;
+    std::set<int64_t> asked, more;
+    for (const Copy &copy : bulk.copies) {
+      bulk.visit(copy,
+                 [&](int64_t element, int64_t) { asked.insert(element); });
+      stored.visit(copy, [&](int64_t element, int64_t) {
+        if (asked.count(element) == 0)
+          more.insert(element);
+      });
+    }
+    bool ends = bulk.map.sizes.back() * bulk.tile.elementBytes() % 16 == 0;
+    within += !ends;
+    // Of 69 columns, 70 to 72 are what the last chunk has behind them.
+    EXPECT_EQ(more.size(), ends ? 0u : 3u * 16) << bulk.name;
+    for (int64_t element : more)
+      EXPECT_THAT(element % bulk.map.strides[0],
+                  testing::AllOf(testing::Ge(69), testing::Lt(72)));
+  }
+  EXPECT_EQ(within, 2);
 }
 
 /// Where boxes may lie along the innermost axis, and what only outer axes may
 /// have.
 TEST(InstructionTable, BoxesLieEverywhere) {
-  for (const std::vector<Bulk> &table : {loadTable(), storeTable()}) {
+  for (bool store : {false, true}) {
     std::set<std::string> seen;
-    for (const Bulk &bulk : table)
+    for (const Bulk &bulk : store ? storeTable() : loadTable())
       for (const Copy &copy : bulk.copies) {
         std::vector<MapSpec::Axis> axes = bulk.map.axes();
         int64_t first = copy.coordinates[0], size = axes[0].size;
@@ -233,7 +261,8 @@ TEST(InstructionTable, BoxesLieEverywhere) {
             seen.insert(copy.coordinates[i] < 0 ? "outer, odd, before"
                                                 : "outer, odd");
       }
-    EXPECT_EQ(seen.size(), 7u) << testing::PrintToString(seen);
+    // A store begins nowhere before the tensor.
+    EXPECT_EQ(seen.size(), store ? 5u : 7u) << testing::PrintToString(seen);
   }
 }
 
@@ -243,11 +272,12 @@ TEST(InstructionTable, CopiesDoNotOverlap) {
   for (bool store : {false, true})
     for (const Bulk &bulk : store ? storeTable() : loadTable()) {
       ASSERT_FALSE(bulk.map.axes().empty()) << bulk.name;
+      Bulk visited = store ? bulk.asStored() : bulk;
       std::set<int64_t> written;
       for (const Copy &copy : bulk.copies)
-        bulk.visit(copy, [&](int64_t element, int64_t index) {
+        visited.visit(copy, [&](int64_t element, int64_t index) {
           EXPECT_LT(index, bulk.tile.elements());
-          EXPECT_LT(element, bulk.tensorElements());
+          EXPECT_LT(element, visited.tensorElements());
           if (!store || element >= 0) {
             EXPECT_TRUE(written.insert(store ? element : index).second)
                 << bulk.name;
