@@ -232,7 +232,8 @@ private:
     Value s = tile::DotOp::create(
         f.b, f.loc, f.tileType({tileM, tileN}, f.b.getF32Type()), q, k,
         f.fill({tileM, tileN}, zero), rows, count, f.constant(shape.headSize),
-        /*transposeRhs=*/true, operandTypeOf(op->getOperand(1)));
+        /*transposeRhs=*/true,
+        operandTypeOf(op->getOperand(0), op->getOperand(1)));
     s = emitScores(s, j0);
     auto softmax = tile::OnlineSoftmaxOp::create(
         f.b, f.loc, s.getType(), carried[0].getType(), carried[1].getType(),
@@ -241,7 +242,8 @@ private:
     Value o = tile::DotOp::create(
         f.b, f.loc, carried[2].getType(), softmax.getWeights(), v,
         softmax.getNewOutput(), rows, f.constant(shape.valueSize), count,
-        /*transposeRhs=*/false, operandTypeOf(op->getOperand(2)));
+        /*transposeRhs=*/false,
+        operandTypeOf(op->getOperand(2), op->getOperand(2)));
     scf::YieldOp::create(
         f.b, f.loc,
         ValueRange{softmax.getNewReference(), softmax.getNewSum(), o});
@@ -495,7 +497,8 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
   for (const char *role : {"bias", "mask"})
     scoreOperands += opset::attentionOperand(attrs, role) >= 0;
   return {typicalSize(shape.queries, region), shape.headSize, shape.valueSize,
-          operandTypeOf(op->getOperand(1)) ? 2 : 4, scoreOperands};
+          operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4,
+          scoreOperands};
 }
 
 PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits) {

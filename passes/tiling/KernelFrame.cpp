@@ -218,9 +218,11 @@ Value KernelFrame::fill(ArrayRef<int64_t> shape, Value value) {
   return tile::FillOp::create(b, loc, tileType(shape, value.getType()), value);
 }
 
-TypeAttr operandTypeOf(Value operand) {
-  Type type = cast<RankedTensorType>(operand.getType()).getElementType();
-  return type.isF16() || type.isBF16() ? TypeAttr::get(type) : TypeAttr();
+TypeAttr operandTypeOf(Value lhs, Value rhs) {
+  Type type = cast<RankedTensorType>(lhs.getType()).getElementType();
+  bool both = type == cast<RankedTensorType>(rhs.getType()).getElementType();
+  return both && (type.isF16() || type.isBF16()) ? TypeAttr::get(type)
+                                                 : TypeAttr();
 }
 
 tile::MapOp KernelFrame::map(const MapSpec &spec, Body body) {

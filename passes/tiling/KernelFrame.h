@@ -81,9 +81,9 @@ private:
   std::map<std::string, mlir::Value> dims;
 };
 
-/// tile.dot's operandType for an operand of a graph op: its element type if
-/// that is one of the 16-bit floats, which the product's operands have anyway.
-mlir::TypeAttr operandTypeOf(mlir::Value operand);
+/// tile.dot's operandType for operands of a graph op: their element type if
+/// that is one of the 16-bit floats, which rounds nothing because both have it.
+mlir::TypeAttr operandTypeOf(mlir::Value lhs, mlir::Value rhs);
 
 } // namespace azulejo::tiling
 

@@ -123,10 +123,10 @@ private:
     Value lhs = emitOperand(0, {m0, k0}, {rowLimit, depth}, {tileM, tileK});
     Value rhs = emitOperand(1, {k0, n0}, {depth, columnLimit}, {tileK, tileN});
     Value steps = f.min(f.sub(depth, k0), f.constant(tileK));
-    Value next = tile::DotOp::create(f.b, f.loc, start.getType(), lhs, rhs,
-                                     loop.getRegionIterArgs()[0], rows, columns,
-                                     steps, /*transposeRhs=*/false,
-                                     operandTypeOf(op->getOperand(0)));
+    Value next = tile::DotOp::create(
+        f.b, f.loc, start.getType(), lhs, rhs, loop.getRegionIterArgs()[0],
+        rows, columns, steps, /*transposeRhs=*/false,
+        operandTypeOf(op->getOperand(0), op->getOperand(1)));
     scf::YieldOp::create(f.b, f.loc, next);
     return loop.getResult(0);
   }
@@ -270,7 +270,7 @@ ProductFacts productFacts(graphir::FusedOp region) {
                isPlain(op->getOperand(1), /*mergesRows=*/false);
   return {typicalSize(opset::elementCount(shape.rows), region),
           typicalSize(shape.n, region), typicalSize(shape.k, region),
-          operandTypeOf(op->getOperand(0)) ? 2 : 4, plain};
+          operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4, plain};
 }
 
 RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits) {
