@@ -66,18 +66,6 @@ constexpr float kTanhTail[] = {
     -0.0055147768f, 0.0204690564f, -0.0536879115f, 0.133308291f, -0.333332598f,
 };
 
-// [1e-09, 1], error 1.4e-09
-constexpr float kErfTail[] = {
-    7.80690316e-05f, -0.00079978531f, 0.0051871622f, -0.0268533472f,
-    0.112835787f,    -0.37612626f,    0.128379166f,
-};
-
-// [1, 4], error 1.6e-08
-constexpr float kErfcLog2[] = {
-    -0.00166951562f, 0.0213978346f, -0.12811096f,
-    -0.943868816f,   -1.6123867f,   -0.00377866114f,
-};
-
 // [1e-12, 0.02944], error 4.2e-12
 constexpr double kLog2Odd[] = {
     0.34074252995682691, 0.41167200237363494, 0.57708359788244457,
@@ -221,19 +209,6 @@ Value emitTanh(LaneMath &l, Value x) {
   return l.copySign(l.select(l.less(a, l.f32(0.65f)), small, large), x);
 }
 
-Value emitErf(LaneMath &l, Value x) {
-  Value a = l.abs(x);
-  Value small = l.fma(l.horner(l.mul(a, a), kErfTail), a, a);
-  // 1 - 2^h(a), which rounds to 1 from 3.9 on.
-  Value h = l.horner(l.atMost(l.f32(4), a), kErfcLog2);
-  Value magic = l.f32(kRoundBiased);
-  Value sum = l.add(h, magic);
-  Value f = l.sub(h, l.sub(sum, magic));
-  Value p = exp2Near(l, f, kExp2ShortTail);
-  Value large = l.sub(l.f32(1), l.mul(p, powerOfTwo(l, sum)));
-  return l.copySign(l.select(l.less(a, l.f32(1)), small, large), x);
-}
-
 /// log2 of a >= 0 in f64, good to 2^-40 relative. `a` was widened from f32, so
 /// it has no subnormals.
 Value emitLog2Wide(LaneMath &l, Value a) {
@@ -320,8 +295,6 @@ Value expandMath(OpBuilder &b, Location loc, Operation *op, ValueRange operands,
     return emitSinCos(l, x, 1);
   if (isa<math::TanhOp>(op))
     return emitTanh(l, x);
-  if (isa<math::ErfOp>(op))
-    return emitErf(l, x);
   if (isa<math::PowFOp>(op))
     return emitPow(l, x, operands[1]);
   if (isa<math::RsqrtOp>(op))

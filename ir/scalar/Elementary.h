@@ -8,7 +8,7 @@
 //
 // What is promised, as the distance in ULP from the correctly rounded f32:
 //
-//   exp, exp2, log, tanh, erf, powf   <= 2 (tests hold them to 1)
+//   exp, exp2, log, tanh, powf        <= 2 (tests hold them to 1)
 //   sin, cos                          <= 2
 //   rsqrt                             <= 1
 //

@@ -119,22 +119,13 @@ def trig_tables():
         lambda z: z / mp.cos(mp.sqrt(z)))
 
 
-def sigmoid_tables():
+def tanh_tables():
     # In z = a^2: tanh a = a + a z q(z).
     def tanh_tail(z):
         a = mp.sqrt(z)
         return (mp.tanh(a) - a) / (a * z)
     fit("kTanhTail", tanh_tail, 1e-9, 0.65**2, 4,
         lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)))
-    # In z = a^2: erf a = a + a q(z).
-    def erf_tail(z):
-        a = mp.sqrt(z)
-        return (mp.erf(a) - a) / a
-    fit("kErfTail", erf_tail, 1e-9, 1.0, 6,
-        lambda z: mp.sqrt(z) / mp.erf(mp.sqrt(z)))
-    # log2(1 - erf a), by what its error does to erf a.
-    fit("kErfcLog2", lambda a: mp.log(mp.erfc(a), 2), 1.0, 4.0, 5,
-        lambda a: mp.erfc(a) * LN2 / mp.erf(a))
 
 
 def gelu_tables():
@@ -159,7 +150,7 @@ if __name__ == "__main__":
     exp_tables()
     log_tables()
     trig_tables()
-    sigmoid_tables()
+    tanh_tables()
     gelu_tables()
     pow_tables()
     split("ln 2", LN2)

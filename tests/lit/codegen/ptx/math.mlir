@@ -71,21 +71,6 @@ kernel.func @hyperbolic threads(32) {
 
 // -----
 
-// CHECK: .entry error_function(
-// CHECK-NOT: approx
-// CHECK-NOT: div
-// CHECK: copysign.f32
-// CHECK: st.global.b32
-kernel.func @error_function threads(32) {
-^bb0(%p: i64, %q: i64):
-  %c0 = arith.constant 0 : i64
-  %x = kernel.load f32, %p[%c0] align 4 -> f32
-  %y = math.erf %x : f32
-  kernel.store f32, %q[%c0] align 4, %y : f32
-}
-
-// -----
-
 // The reduction is in f64, the polynomials are not.
 // CHECK: .entry sine(
 // CHECK-COUNT-3: fma.rn.f64
