@@ -273,60 +273,6 @@ const int64_t *Executable::placed(int32_t buffer, const Tables &tables,
                                                                   : nullptr;
 }
 
-/// Whether a kernel that assumes alignment may be given this buffer: what is
-/// tested are the numbers that it would get, so it holds for whatever address
-/// it computes from them.
-bool Executable::isAligned(int32_t buffer, const Tables &tables) const {
-  const plan::Buffer &what = thePlan.buffers[buffer];
-  int64_t own[plan::kMaxRank], bits = 0;
-  const int64_t *strides = placed(buffer, tables, bits, own);
-  if (!strides)
-    return false;
-  auto elementBytes = static_cast<uint64_t>(dtypeBytes(what.dtype));
-  // Wrapping keeps the low bits, which are all that matters.
-  for (size_t axis = 0; axis + 1 < what.shape.size(); ++axis)
-    bits |= static_cast<int64_t>(static_cast<uint64_t>(strides[axis]) *
-                                 elementBytes);
-  return bits % plan::kAlignedBytes == 0;
-}
-
-bool Executable::areAligned(const plan::Launch &launch,
-                            const Tables &tables) const {
-  return std::all_of(launch.aligned.begin(), launch.aligned.end(),
-                     [&](int32_t b) { return isAligned(b, tables); });
-}
-
-/// About a buffer of any kind: by its name, if it has one.
-Error Executable::bufferError(int32_t index, std::string message,
-                              const char *rule, std::string hint) const {
-  if (static_cast<size_t>(index) < bindings)
-    return bindingError(static_cast<size_t>(index), std::move(message), rule,
-                        std::move(hint));
-  return makeError(ErrorCode::InvalidArgument,
-                   "workspace buffer " + std::to_string(index),
-                   std::move(message), rule, "run with other dimensions");
-}
-
-/// For launches without a general form, and before anything is launched.
-Status Executable::checkAligned(const Tables &tables) const {
-  for (const plan::Launch &launch : thePlan.launches) {
-    if (launch.otherwise >= 0)
-      continue;
-    for (int32_t buffer : launch.aligned) {
-      if (isAligned(buffer, tables))
-        continue;
-      return bufferError(buffer,
-                         "its address or one of its outer strides is not a "
-                         "multiple of " +
-                             std::to_string(plan::kAlignedBytes) +
-                             " bytes, which kernel '" + launch.kernel +
-                             "' needs",
-                         "run.alignment", "copy it to aligned memory");
-    }
-  }
-  return {};
-}
-
 bool Executable::argumentOf(const plan::Arg &arg, const Tables &tables,
                             int64_t &value) const {
   if (arg.kind == plan::Arg::Size)

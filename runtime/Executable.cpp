@@ -37,6 +37,7 @@ Executable::prepare(plan::Plan plan, const Backend &backend) {
     return status.error();
   if (Status status = exe->sizeTables(); !status)
     return status.error();
+  exe->saidGeneral.reset(new std::atomic<bool>[exe->thePlan.launches.size()]());
   return exe;
 }
 
@@ -220,26 +221,6 @@ int64_t Executable::gridOf(const plan::Launch &launch,
   return counted ? grid : -1;
 }
 
-/// Replaces a launch by its general form if what it assumes does not hold; else
-/// makes its tensor maps. A launch of nothing needs none. False if there is no
-/// form to run: the grid is negative, or a map cannot be made.
-bool Executable::pickForm(const plan::Launch *&launch, LaunchCall &call,
-                          const Tables &tables) const {
-  int32_t otherwise = launch->otherwise;
-  // Without a general form that was checked for all launches together.
-  if (otherwise < 0 || areAligned(*launch, tables)) {
-    call.grid = gridOf(*launch, tables);
-    if (call.grid <= 0 || makeMaps(*launch, tables))
-      return call.grid >= 0;
-    if (otherwise < 0)
-      return false;
-  }
-  launch = &thePlan.alternates[otherwise];
-  call.entry = alternates[otherwise];
-  call.grid = gridOf(*launch, tables);
-  return call.grid >= 0;
-}
-
 Status Executable::launchAll(const Tables &tables, const Layout &layout,
                              const Queue &queue) const {
   for (size_t i = 0; i < thePlan.launches.size(); ++i) {
@@ -248,6 +229,8 @@ Status Executable::launchAll(const Tables &tables, const Layout &layout,
     const plan::Launch *form = &thePlan.launches[i];
     bool runs = pickForm(form, call, tables);
     const plan::Launch &launch = *form;
+    if (form != &thePlan.launches[i] && call.grid > 0)
+      sayGeneral(i, tables);
     if (!runs)
       return call.grid < 0 ? kernelError(launch, "its grid")
                            : mapError(launch, tables);

@@ -13,8 +13,8 @@
 //
 //   [plan's workspace | CPU: scratch of worker 0, 1, ...]
 //
-// An Executable is immutable; several threads may run it, each with a
-// workspace of its own.
+// An Executable is immutable but for what it has told the log; several threads
+// may run it, each with a workspace of its own.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -23,6 +23,8 @@
 
 #include "azulejo/c/executable.h"
 #include "runtime/Backend.h"
+
+#include <atomic>
 
 namespace azulejo::runtime {
 
@@ -98,14 +100,20 @@ private:
              int64_t *strides) const;
   const int64_t *placed(int32_t buffer, const Tables &tables, int64_t &address,
                         int64_t *own) const;
-  bool isAligned(int32_t buffer, const Tables &tables) const;
-  bool areAligned(const plan::Launch &launch, const Tables &tables) const;
-  Status checkAligned(const Tables &tables) const;
   bool argumentOf(const plan::Arg &arg, const Tables &tables,
                   int64_t &value) const;
   Status checkOverlap(const Tensors &tensors) const;
+
+  // Forms.cpp
+  bool isAligned(int32_t buffer, const Tables &tables) const;
+  int32_t unaligned(const plan::Launch &launch, const Tables &tables) const;
+  Status checkAligned(const Tables &tables) const;
   Error bufferError(int32_t index, std::string message, const char *rule,
-                    std::string hint) const;
+                    const char *hint) const;
+  Error alignmentError(const plan::Launch &launch, int32_t buffer) const;
+  bool pickForm(const plan::Launch *&launch, LaunchCall &call,
+                const Tables &tables) const;
+  void sayGeneral(size_t index, const Tables &tables) const;
 
   // TensorMaps.cpp
   const MapRefusal *describe(const plan::TensorMap &map, const Tables &tables,
@@ -122,8 +130,6 @@ private:
   Status checkPointers(const Tables &tables, const Layout &layout,
                        const Queue &queue) const;
   int64_t gridOf(const plan::Launch &launch, const Tables &tables) const;
-  bool pickForm(const plan::Launch *&launch, LaunchCall &call,
-                const Tables &tables) const;
   Status launchAll(const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 
@@ -135,6 +141,8 @@ private:
   std::vector<const void *> entries;    ///< per launch
   std::vector<const void *> alternates; ///< entries, per alternate
   bool refusesTensors = false;          ///< some launch has no general form
+  /// Per launch: the log knows that its general form runs.
+  std::unique_ptr<std::atomic<bool>[]> saidGeneral;
   /// Where each buffer's strides begin in the table of strides.
   std::vector<int32_t> strideBase;
   int64_t strideCount = 0, maxArgs = 0, maxScratch = 0;

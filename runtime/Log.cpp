@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Log.h"
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 
@@ -14,9 +15,13 @@ struct State {
   std::mutex mutex;
   LogSink sink = nullptr;
   void *user = nullptr;
-  LogLevel level = LogLevel::Warn;
 };
 } // namespace
+
+// Levels above it are not passed on. Written under the lock; read without it,
+// too, by runs, and apart from the rest, which the first one who asks
+// allocates.
+static constinit std::atomic<LogLevel> highest = LogLevel::Warn;
 
 // Never destroyed: threads may log while the process ends.
 static State &state() {
@@ -28,21 +33,23 @@ void setLog(LogSink sink, void *user, LogLevel level) {
   std::lock_guard<std::mutex> lock(state().mutex);
   state().sink = sink;
   state().user = user;
-  state().level = level;
+  highest = level;
 }
 
 void setDefaultLogLevel(LogLevel level) {
   std::lock_guard<std::mutex> lock(state().mutex);
   if (!state().sink)
-    state().level = level;
+    highest = level;
 }
+
+bool isLogged(LogLevel level) { return level <= highest; }
 
 void log(LogLevel level, const std::string &message) {
   LogSink sink;
   void *user;
   {
     std::lock_guard<std::mutex> lock(state().mutex);
-    if (level > state().level)
+    if (level > highest)
       return;
     sink = state().sink;
     user = state().user;

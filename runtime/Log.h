@@ -19,6 +19,8 @@ using LogSink = void (*)(void *user, int level, const char *message);
 void setLog(LogSink sink, void *user, LogLevel level);
 /// The level of the standard sink; does nothing while another sink is set.
 void setDefaultLogLevel(LogLevel level);
+/// Whether a message of this level would be passed on. Takes no lock.
+bool isLogged(LogLevel level);
 void log(LogLevel level, const std::string &message);
 
 } // namespace azulejo::runtime

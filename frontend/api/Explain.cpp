@@ -150,7 +150,7 @@ static std::vector<plan::Note> notesOf(const plan::Plan &plan) {
   std::vector<plan::Note> notes = plan.notes;
   for (const plan::Launch &launch : plan.launches) {
     std::string general = launch.otherwise < 0
-                              ? ""
+                              ? "; otherwise the run is refused"
                               : "; otherwise its general form runs, " +
                                     plan.alternates[launch.otherwise].schedule;
     std::string kernel = "kernel " + launch.kernel;

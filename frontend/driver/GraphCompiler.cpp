@@ -122,15 +122,22 @@ insteadOf(const schedule::Schedule &flawed, const RegionSchedules &known) {
 
 /// Assembles one region's code. A default schedule is a guess about registers;
 /// where the assembler disagrees, others are tried, and if all have flaws, the
-/// default is kept: a graph that can run shall run.
-static Status assembleRegion(KernelCode &code, const std::string &text,
-                             const target::TargetDesc &target,
-                             const codegen::Assembler &assembler, bool pinned,
+/// default is kept: a graph that can run shall run, unless it is to be strict.
+static Status assembleRegion(KernelCode &code, const RegionTable &regions,
+                             size_t region, const target::TargetDesc &target,
+                             const codegen::Assembler &assembler,
+                             const api::CompileRequest &request,
                              Remark &remark) {
+  const std::string &text = regions.texts[region];
   KernelCode flawed = code;
   Status status = assembleKernel(code, target, assembler);
-  if (status || status.error().rule != kFlawRule || pinned)
+  if (status || status.error().rule != kFlawRule || !request.pin.empty())
     return status;
+  if (request.strict)
+    return makeError(ErrorCode::ResourceLimit, nameOf(regions, region),
+                     status.error().message, "compile.strict",
+                     "pin another schedule or tune; without strict another "
+                     "one is taken, or this one with its flaw");
   Result<RegionSchedules> known = schedulesOf(text, target);
   if (!known)
     return known.error();
@@ -151,7 +158,7 @@ static Status assembleRegion(KernelCode &code, const std::string &text,
 
 /// Without an assembler the images stay PTX, which a driver can load, too.
 static Status assembleAll(std::vector<KernelCode> &codes,
-                          const std::vector<std::string> &texts,
+                          const RegionTable &regions,
                           const target::TargetDesc &target,
                           const api::CompileRequest &request) {
   Result<codegen::Assembler> assembler = codegen::findAssembler(
@@ -165,8 +172,8 @@ static Status assembleAll(std::vector<KernelCode> &codes,
   std::vector<Status> statuses(codes.size());
   std::vector<Remark> remarks(codes.size());
   inParallel(codes.size(), request.threads, [&](size_t i) {
-    statuses[i] = assembleRegion(codes[i], texts[i], target, *assembler,
-                                 !request.pin.empty(), remarks[i]);
+    statuses[i] = assembleRegion(codes[i], regions, i, target, *assembler,
+                                 request, remarks[i]);
   });
   for (const Remark &remark : remarks)
     if (!remark.text.empty())
@@ -193,15 +200,16 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
   Result<std::vector<KernelCode>> codes =
       compileEach(regions.texts, request.threads, [&](size_t i) {
         CompileGuard::Subject subject(nameOf(regions, i));
-        return compileKernel(regions.texts[i], chosen->schedules[i], target);
+        return compileKernel(regions.texts[i], chosen->schedules[i], target,
+                             nullptr, /*withGeneral=*/!request.strict);
       });
   if (!codes)
     return codes.error();
   if (target.kind == target::Kind::Gpu)
-    if (Status status = assembleAll(*codes, regions.texts, target, request);
-        !status)
+    if (Status status = assembleAll(*codes, regions, target, request); !status)
       return status.error();
-  Result<plan::Plan> plan = buildPlan(*fused, graph, regions, *codes, target);
+  Result<plan::Plan> plan =
+      buildPlan(*fused, graph, regions, *codes, target, request.strict);
   if (!plan)
     return plan.error();
   return api::CompiledPlan{plan::serialize(*plan), chosen->candidates,

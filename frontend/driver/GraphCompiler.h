@@ -42,11 +42,13 @@ Result<std::vector<KernelCode>>
 compileEach(const std::vector<std::string> &texts, int threads,
             const std::function<Result<KernelCode>(size_t)> &compile);
 
-/// Joins code and graph: buffers, workspace, launches, notes.
+/// Joins code and graph: buffers, workspace, launches, notes. Code of a strict
+/// plan has no general forms.
 Result<plan::Plan> buildPlan(FusedGraph &fused, const graph::Graph &graph,
                              const RegionTable &regions,
                              const std::vector<KernelCode> &codes,
-                             const target::TargetDesc &target);
+                             const target::TargetDesc &target,
+                             bool strict = false);
 
 /// The whole way: what CompilerApi::compile does.
 Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,

@@ -36,7 +36,7 @@ public:
       : fused(fused), graph(graph), regions(regions), codes(codes),
         target(target), dims(result.dims) {}
 
-  Result<plan::Plan> run() {
+  Result<plan::Plan> run(bool strict) {
     result.target = target.name;
     result.producer = api::buildId();
     for (const graph::DimSymbol &dim : fused.dims)
@@ -56,7 +56,8 @@ public:
     // Rows that are not aligned take another form than a single one of them,
     // which has no step to the next; it may round differently.
     result.contracts = {{"deterministic", true},
-                        {"batchInvariant", result.alternates.empty()}};
+                        {"batchInvariant", result.alternates.empty()},
+                        {"strict", strict}};
     for (const fusion::Note &note : fused.notes)
       result.notes.push_back({note.rule, note.ops, note.text});
     result.unfusedBytes = dims.expr(unfused);
@@ -407,8 +408,8 @@ private:
 Result<plan::Plan> buildPlan(FusedGraph &fused, const graph::Graph &graph,
                              const RegionTable &regions,
                              const std::vector<KernelCode> &codes,
-                             const target::TargetDesc &target) {
-  return Builder(fused, graph, regions, codes, target).run();
+                             const target::TargetDesc &target, bool strict) {
+  return Builder(fused, graph, regions, codes, target).run(strict);
 }
 
 } // namespace azulejo::driver

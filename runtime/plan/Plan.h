@@ -205,11 +205,14 @@ struct Plan {
   std::vector<Launch> alternates;
   std::vector<Image> images;
   Expr workspaceBytes;
-  std::map<std::string, bool> contracts; ///< deterministic, batchInvariant, ...
+  std::map<std::string, bool>
+      contracts; ///< deterministic, batchInvariant, strict
   std::vector<Note> notes;
   Expr unfusedBytes, lowerBoundBytes; ///< of the whole graph
 
   int64_t countOf(BufferKind kind) const;
+  /// Kernels run as they were compiled or not at all: there are no alternates.
+  bool isStrict() const;
 };
 
 /// Bytes of a plan: a JSON header, the image blobs, and a BLAKE3 digest over

@@ -178,6 +178,8 @@ private:
   /// left over or shared.
   Status checkForms() {
     std::vector<bool> taken(plan.alternates.size(), false);
+    if (plan.isStrict() && !taken.empty())
+      return fail("a strict plan has general forms");
     for (const Launch &launch : plan.launches) {
       std::string what = nameOf(launch);
       for (size_t i = 0; i < launch.aligned.size(); ++i)
@@ -225,6 +227,11 @@ private:
 };
 
 } // namespace
+
+bool Plan::isStrict() const {
+  auto strict = contracts.find("strict");
+  return strict != contracts.end() && strict->second;
+}
 
 int64_t Plan::countOf(BufferKind kind) const {
   int64_t count = 0;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/ThreadPool.h"
 #include "tests/unit/runtime/AllocationCount.h"
+#include "tests/unit/runtime/LogLines.h"
 #include "tests/unit/runtime/TestPlan.h"
 
 #include <array>
@@ -276,6 +277,72 @@ TEST(Alignment, WithoutAGeneralFormARunIsRefusedByName) {
   plan.workspaceBytes = plan::Expr::dim(0) * plan::Expr(36);
   exe = make(plan);
   refuse({}, "workspace buffer 2", "kernel 'k1'");
+}
+
+TEST(Alignment, AStrictPlanSaysWhyARunIsRefused) {
+  for (bool strict : {false, true}) {
+    plan::Plan plan = testPlan("twice", true);
+    plan.launches[0].aligned = {0};
+    plan.launches[1].aligned = {2};
+    plan.contracts["strict"] = strict;
+    // Of a tensor, and of the workspace, whose rows nobody can copy.
+    for (int64_t row : {8, 9}) {
+      plan.buffers[2].shape[1] = plan::Expr(row);
+      plan.workspaceBytes = plan::Expr::dim(0) * plan::Expr(4 * row);
+      auto exe = make(plan);
+      Bound run({.xAt = row == 8 ? 1 : 0});
+      Status status = run(*exe);
+      ASSERT_FALSE(status);
+      EXPECT_EQ(status.error().rule, "run.alignment");
+      EXPECT_EQ(status.error().hint.find("the plan is strict") !=
+                    std::string::npos,
+                strict)
+          << status.error().hint;
+      EXPECT_EQ(run.columns(), 0) << "a refused run wrote";
+    }
+  }
+}
+
+TEST(Alignment, TheGeneralFormIsSaidOncePerLaunch) {
+  plan::Plan plan = testPlan("twice", true);
+  addGeneralForm(plan, {0});
+  plan::Launch second = plan.alternates[0];
+  second.kernel = "k1.general";
+  second.args = plan.launches[1].args;
+  plan.alternates.push_back(second);
+  plan.launches[1].aligned = {1};
+  plan.launches[1].otherwise = 1;
+  auto exe = make(plan);
+  auto run = [&](const Placed &where) { EXPECT_TRUE(Bound(where)(*exe)); };
+  {
+    LogLines quiet(LogLevel::Warn);
+    run({.xAt = 1});
+    EXPECT_TRUE(quiet.lines.empty());
+  }
+  // What nobody heard was not said.
+  LogLines log(LogLevel::Info);
+  run({});
+  EXPECT_TRUE(log.lines.empty());
+  run({.xAt = 1});
+  run({.xStride = 9});
+  ASSERT_EQ(log.lines.size(), 1u);
+  run({.xAt = 1, .yStride = 9});
+  ASSERT_EQ(log.lines.size(), 2u);
+  EXPECT_EQ(log.lines[0].find("input 'x': its address or one of its outer "
+                              "strides is not a multiple of 16 bytes"),
+            0u)
+      << log.lines[0];
+  EXPECT_NE(log.lines[0].find("kernel 'k0'"), std::string::npos);
+  EXPECT_EQ(log.lines[1].find("output 'y': "), 0u) << log.lines[1];
+  EXPECT_NE(log.lines[1].find("kernel 'k1'"), std::string::npos);
+  // From then on such runs are as cheap as others, though somebody listens.
+  Bound again({.xAt = 1, .yStride = 9});
+  startCounting();
+  Status status =
+      exe->run(Tensors(again.tensors, 2), again.workspace, 4096, {});
+  EXPECT_EQ(stopCounting(), 0);
+  EXPECT_TRUE(status);
+  EXPECT_EQ(log.lines.size(), 2u);
 }
 
 TEST(Alignment, ErrorsNameTheFormThatRan) {

@@ -288,6 +288,7 @@ TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
       [](Plan &p) { p.launches[0].otherwise = -2; },
       [](Plan &p) { p.launches[0].otherwise = -1; }, // nobody's form is left
       [](Plan &p) { p.launches[1].otherwise = 0; },  // shared
+      [](Plan &p) { p.contracts["strict"] = true; }, // with a general form
       [](Plan &p) { p.alternates[0].otherwise = 0; },
       [](Plan &p) { p.alternates[0].aligned = {0}; },
       [](Plan &p) {

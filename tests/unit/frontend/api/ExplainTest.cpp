@@ -43,7 +43,8 @@ TEST(Explain, SaysWhereThereIsNoOtherForm) {
   plan.alternates.clear();
   std::vector<int64_t> dims = {4};
   std::string text = api::explain(plan, dims, /*json=*/false);
-  EXPECT_THAT(text, HasSubstr("workspace buffer 2\n"));
+  EXPECT_THAT(text,
+              HasSubstr("workspace buffer 2; otherwise the run is refused\n"));
   plan.launches[0].aligned.clear();
   EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("aligned")));
 }

@@ -10,6 +10,7 @@
 #include "tests/unit/runtime/cuda/MockMachine.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <numeric>
 
 using namespace azulejo;
@@ -445,6 +446,72 @@ TEST_F(GpuApi, ACachedPlanOfABrokenDeviceIsNotCompiledAgain) {
     EXPECT_EQ(outcome(compiling.on("cuda")), expected);
     EXPECT_EQ(machine->failing.load(), nullptr) << "the image was loaded once";
   }
+}
+
+// The fast form alone: there is nothing to fall back to.
+TEST_F(GpuApi, StrictPlansRunWhatWasCompiledOrNothing) {
+  Variable assembler{"AZULEJO_ASSEMBLER", "driver"}; // finds no flaws
+  for (bool strict : {false, true}) {
+    Compiling compiling;
+    compiling.graph = Graph();
+    compiling.options.strict = strict;
+    Graph &g = compiling.graph;
+    Tensor left = g.input("x", {g.dim("M", 1, 4096), 512}, bf16),
+           right = g.input("w", {512, 256}, bf16);
+    g.output("y", g.matmul(left, right));
+    Result<Executable> plan = compiling.on("cuda");
+    ASSERT_TRUE(plan) << plan.error().str();
+    Result<plan::Plan> saved = plan::parse(*plan->save(), "plan");
+    ASSERT_TRUE(saved);
+    EXPECT_EQ(saved->contracts.at("strict"), strict);
+    EXPECT_EQ(saved->contracts.at("batchInvariant"), strict);
+    EXPECT_EQ(saved->alternates.size(), strict ? 0u : 1u);
+    Result<Device> device = plan->device();
+    ASSERT_TRUE(device);
+    Result<Buffer> memory = Buffer::create(*device, 1 << 20);
+    ASSERT_TRUE(memory);
+    char *x = static_cast<char *>(memory->data()), *w = x + (1 << 16),
+         *y = w + (1 << 19);
+    int64_t ofX[] = {4, 512}, ofW[] = {512, 256}, ofY[] = {4, 256};
+    auto run = [&](int64_t past) {
+      machine->startLog();
+      return plan->run({TensorView(x + past, bf16, ofX),
+                        TensorView(w, bf16, ofW), TensorView(y, bf16, ofY)});
+    };
+    EXPECT_EQ(outcome(run(0)), "ok");
+    EXPECT_EQ(machine->launchCount, 1);
+    Status status = run(2);
+    EXPECT_EQ(status.ok(), !strict);
+    EXPECT_EQ(machine->launchCount, strict ? 0 : 1);
+    if (status)
+      continue;
+    EXPECT_EQ(status.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(status.error().where, "input 'x'");
+    EXPECT_NE(status.error().hint.find("strict"), std::string::npos);
+  }
+}
+
+// This assembler finds too few registers for whatever it is given.
+TEST_F(GpuApi, StrictCompilingRefusesCodeWithFlaws) {
+  Compiling compiling;
+  std::string path = compiling.options.cache.directory + "/ptxas";
+  std::ofstream(path) << "#!/bin/sh\n"
+                         "[ $1 = --version ] && echo 'release 1, V1.2.3' && "
+                         "exit\n"
+                         "cp $6 $5\n"
+                         "echo 'Used 40 registers'\n"
+                         "echo '8 bytes spill stores, 8 bytes spill loads'\n";
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  Variable assembler{"AZULEJO_PTXAS", path};
+  Result<Executable> kept = compiling.on("h200");
+  ASSERT_TRUE(kept) << kept.error().str();
+  compiling.options.strict = true;
+  Result<Executable> refused = compiling.on("h200");
+  ASSERT_EQ(outcome(refused), "ResourceLimit compile.strict");
+  EXPECT_EQ(refused.error().where.find("kernel '"), 0u);
+  for (const char *part : {"it spills registers", "h200", "RowChain{"})
+    EXPECT_NE(refused.error().message.find(part), std::string::npos)
+        << refused.error().str();
 }
 #endif
 

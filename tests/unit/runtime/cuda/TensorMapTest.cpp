@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
 #include "tests/unit/runtime/AllocationCount.h"
+#include "tests/unit/runtime/LogLines.h"
 #include "tests/unit/runtime/TwicePlan.h"
 #include "tests/unit/runtime/cuda/MockMachine.h"
 
@@ -294,6 +295,45 @@ TEST(TensorMap, NothingIsLaunchedByARunThatIsRefused) {
   EXPECT_EQ(run.machine->launchCount, 2);
 }
 
+TEST(TensorMap, AStrictPlanSaysWhyARunIsRefused) {
+  for (bool strict : {false, true}) {
+    plan::Plan plan = mappedPlan(DType::BF16, kMerged, false);
+    plan.contracts["strict"] = strict;
+    Prepared run(plan);
+    Status status = run({2, 8, 64}, {1024, 64, 1});
+    EXPECT_EQ(outcome(status), "InvalidArgument run.tensorMap");
+    EXPECT_EQ(status.error().where, "input 'x'");
+    EXPECT_EQ(status.error().hint.find("copy it to dense memory"), 0u);
+    EXPECT_EQ(status.error().hint.find("the plan is strict") !=
+                  std::string::npos,
+              strict)
+        << status.error().hint;
+    EXPECT_EQ(run.machine->callCount, 0);
+    EXPECT_EQ(run.form({2, 8, 64}), "mapped");
+  }
+}
+
+TEST(TensorMap, TheGeneralFormIsSaidOnce) {
+  plan::Plan plan = mappedPlan(DType::BF16, kBatches, true);
+  Prepared run(plan), other(plan);
+  LogLines log(LogLevel::Info);
+  EXPECT_EQ(run.form({2, 8, 64}), "mapped");
+  EXPECT_TRUE(log.lines.empty());
+  EXPECT_EQ(run.form({2, 8, 64}, {512, 64, 1}, 8), "plain");
+  EXPECT_EQ(run.form({2, 8, 64}, {0, 64, 1}), "plain");
+  ASSERT_EQ(log.lines.size(), 1u);
+  for (const char *part :
+       {"input 'x'", "kernel 'mapped'",
+        "its address is not a multiple of 16 bytes", "its general form runs"})
+    EXPECT_NE(log.lines[0].find(part), std::string::npos) << log.lines[0];
+  // Each executable speaks for itself. The driver's refusals are reasons, too.
+  other.machine->failNext("cuTensorMapEncodeTiled", 1);
+  EXPECT_EQ(other.form({2, 8, 64}), "plain");
+  ASSERT_EQ(log.lines.size(), 2u);
+  EXPECT_NE(log.lines[1].find("the driver refuses it"), std::string::npos)
+      << log.lines[1];
+}
+
 TEST(TensorMap, ALaunchOfNothingNeedsNoMap) {
   for (bool withGeneral : {true, false}) {
     plan::Plan plan = mappedPlan(DType::BF16, kRows, withGeneral);
@@ -371,8 +411,8 @@ TEST(TensorMap, WorkspaceBuffersHaveMaps) {
   EXPECT_EQ(run.form({8, 23}), "plain");
   plan.launches[0].otherwise = -1;
   plan.alternates.clear();
-  Prepared strict(plan);
-  Status status = strict({8, 23});
+  Prepared alone(plan);
+  Status status = alone({8, 23});
   EXPECT_EQ(outcome(status), "InvalidArgument run.tensorMap");
   EXPECT_EQ(status.error().where, "workspace buffer 2");
 }
