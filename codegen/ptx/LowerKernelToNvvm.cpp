@@ -79,6 +79,10 @@ private:
       call("llvm.nvvm.barrier.cta.sync.aligned.all", {i32(0)});
       return {};
     }
+    if (auto delay = dyn_cast<kernel::DelayOp>(op)) {
+      lowerDelay(delay);
+      return {};
+    }
     if (std::optional<SmallVector<Value>> values = async.lower(op))
       return *values;
     if (std::optional<SmallVector<Value>> values = lowerShared(op))
@@ -92,6 +96,39 @@ private:
       return {};
     }
     return {lowerReduce(cast<kernel::WarpReduceOp>(op))};
+  }
+
+  /// A hash of what tells delays apart: its upper half becomes nanoseconds, a
+  /// bit of the lower half says whether there are any. No branch, on which the
+  /// warp might part: whole warps follow.
+  void lowerDelay(kernel::DelayOp delay) {
+    auto special = [&](StringRef name) {
+      return intrinsic(("llvm.nvvm.read.ptx.sreg." + name).str(),
+                       b.getI32Type(), {});
+    };
+    auto mix = [&](Value hash, int64_t shift, int64_t factor) -> Value {
+      Value high = arith::ShRUIOp::create(b, loc, hash, i32(shift));
+      Value mixed = arith::XOrIOp::create(b, loc, hash, high);
+      return arith::MulIOp::create(b, loc, mixed, i32(factor));
+    };
+    auto plus = [&](Value x, Value y, int64_t factor) -> Value {
+      return arith::AddIOp::create(
+          b, loc, x, arith::MulIOp::create(b, loc, y, i32(factor)));
+    };
+    // Odd factors with bits everywhere, which fit a signed number.
+    constexpr int64_t kFirst = 0x2c1b3c6d, kSecond = 0x297a2d39;
+    uint64_t salt = uint64_t(delay.getSeed()) * kFirst +
+                    uint64_t(delay.getSite()) * kSecond;
+    Value warp = arith::ShRUIOp::create(b, loc, special("tid.x"), i32(5));
+    Value hash = plus(special("clock"), warp, kFirst);
+    hash = plus(hash, special("ctaid.x"), kSecond);
+    hash = arith::XOrIOp::create(b, loc, hash, i32(int32_t(salt)));
+    hash = mix(mix(hash, 15, kFirst), 12, kSecond);
+    Value most = arith::ShRUIOp::create(b, loc, hash, i32(21)); // 0 to 2047
+    Value sign = arith::AndIOp::create(
+        b, loc, arith::ShRUIOp::create(b, loc, hash, i32(16)), i32(1));
+    call("llvm.nvvm.nanosleep",
+         {arith::MulIOp::create(b, loc, most, sign).getResult()});
   }
 
   // Shared memory. The array operands of later ops are addresses by then, so

@@ -85,6 +85,14 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
       options.cache_path_ro ? options.cache_path_ro : env->cachePathRo;
   request.workerPath =
       options.worker_path ? options.worker_path : env->workerPath;
+  request.debugKernels = env->debugKernels;
+  if (options.debug_kernels) {
+    Result<KernelDebugging> given = parseKernelDebugging(
+        options.debug_kernels, "option debug_kernels", "api.option");
+    if (!given)
+      return given.error();
+    request.debugKernels = *given;
+  }
   request.assembler = env->assembler;
   request.nvJitLink = env->nvJitLink;
   request.ptxas = env->ptxas;

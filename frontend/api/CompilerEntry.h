@@ -19,6 +19,7 @@
 #ifndef AZULEJO_FRONTEND_API_COMPILERENTRY_H
 #define AZULEJO_FRONTEND_API_COMPILERENTRY_H
 
+#include "frontend/api/KernelDebugging.h"
 #include "frontend/graph/Graph.h"
 #include "ir/target/TargetDesc.h"
 #include "runtime/plan/Plan.h"
@@ -43,6 +44,8 @@ struct CompileRequest {
   std::string pin; ///< as az_compile_options::pin
   /// Buckets of az_compile_options::typical_sizes.
   std::map<std::string, int64_t> typicalSizes;
+  /// Of the plan's kernels for a GPU; what the tuner measures has none of it.
+  KernelDebugging debugKernels;
 
   /// The cache of tuning records (plans are the caller's affair).
   CacheAccess cacheAccess = CacheAccess::ReadWrite;

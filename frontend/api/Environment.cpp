@@ -35,6 +35,8 @@ static const Variable kVariables[] = {
                              "libcuda.so.1 as the system finds it"},
     {"AZULEJO_CHECK_POINTERS", "on or off (default): whether runs on a GPU ask "
                                "the driver about pointers and the stream"},
+    {"AZULEJO_DEBUG_KERNELS", "kernels for GPUs that find their own bugs: off "
+                              "(default), waits, delays=SEED or both"},
 };
 
 std::span<const Variable> variables() { return kVariables; }
@@ -172,6 +174,12 @@ Result<Environment> readEnvironment() {
   if (!check)
     return check.error();
   env.checkPointers = *check != 0;
+  static constexpr char kDebug[] = "AZULEJO_DEBUG_KERNELS";
+  Result<KernelDebugging> debug =
+      parseKernelDebugging(get(kDebug), kDebug, "env.value");
+  if (!debug)
+    return debug.error();
+  env.debugKernels = *debug;
   return env;
 }
 

@@ -10,6 +10,7 @@
 #define AZULEJO_FRONTEND_API_ENVIRONMENT_H
 
 #include "azulejo/Error.h"
+#include "frontend/api/KernelDebugging.h"
 #include "runtime/Log.h"
 
 #include <cstdint>
@@ -36,6 +37,7 @@ struct Environment {
   std::string ptxas;              ///< empty: there is none
   std::string cudaLibrary;        ///< empty: as the system finds it
   bool checkPointers = false;     ///< what runs on GPUs do that do not say
+  KernelDebugging debugKernels;
 };
 
 struct Variable {

@@ -85,8 +85,8 @@ PlanCache::PlanCache(const CompileRequest &request) {
 cache::Key PlanCache::keyOf(const graph::Graph &graph,
                             const target::TargetDesc &target,
                             const CompileRequest &request, bool tuned) {
-  // A CPU plan is the same whatever assembles for GPUs. Which assembler "auto"
-  // finds is not looked up on a hit: code of either runs.
+  // A CPU plan is the same whatever kernels for GPUs are like. Which assembler
+  // "auto" finds is not looked up on a hit: code of either runs.
   bool gpu = target.kind == target::Kind::Gpu;
   std::string assembler =
       !gpu ? "" : request.assembler + (request.ptxas.empty() ? "" : "+ptxas");
@@ -95,7 +95,9 @@ cache::Key PlanCache::keyOf(const graph::Graph &graph,
   key.options = std::string("fusion=") + (request.allowFusion ? "1" : "0") +
                 " tuned=" + (tuned ? "1" : "0") +
                 " threads=" + std::to_string(request.threads) +
-                " assembler=" + assembler + " pin=" + request.pin;
+                " assembler=" + assembler +
+                " debug=" + (gpu ? textOf(request.debugKernels) : "") +
+                " pin=" + request.pin;
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +

@@ -123,11 +123,15 @@ insteadOf(const schedule::Schedule &flawed, const RegionSchedules &known) {
 /// Assembles one region's code. A default schedule is a guess about registers;
 /// where the assembler disagrees, others are tried, and if all have flaws, the
 /// default is kept: a graph that can run shall run, unless it is to be strict.
+/// Code for debugging has the flaws that come with calls, and shall be of the
+/// schedule that is debugged.
 static Status assembleRegion(KernelCode &code, const RegionTable &regions,
                              size_t region, const target::TargetDesc &target,
                              const codegen::Assembler &assembler,
                              const api::CompileRequest &request,
                              Remark &remark) {
+  if (request.debugKernels)
+    return assembleKernel(code, target, assembler, Flaws::Accept);
   const std::string &text = regions.texts[region];
   KernelCode flawed = code;
   Status status = assembleKernel(code, target, assembler);
@@ -201,7 +205,8 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
       compileEach(regions.texts, request.threads, [&](size_t i) {
         CompileGuard::Subject subject(nameOf(regions, i));
         return compileKernel(regions.texts[i], chosen->schedules[i], target,
-                             nullptr, /*withGeneral=*/!request.strict);
+                             nullptr, /*withGeneral=*/!request.strict,
+                             request.debugKernels);
       });
   if (!codes)
     return codes.error();
@@ -253,7 +258,7 @@ Result<std::string> emitStage(const graph::Graph &graph,
     CompileGuard::Subject subject(nameOf(regions, i));
     Result<KernelCode> code =
         compileKernel(regions.texts[i], chosen->schedules[i], target, &text,
-                      /*withGeneral=*/false);
+                      /*withGeneral=*/false, request.debugKernels);
     if (!code)
       return code.error();
     all += stage == "region"  ? text.region

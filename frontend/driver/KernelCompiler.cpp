@@ -110,6 +110,31 @@ Result<RegionSchedules> schedulesOf(std::string_view text,
                          family->space(region, target)};
 }
 
+namespace {
+/// What the kernels of one form of a region have in common.
+struct FormOptions {
+  const schedule::Schedule &schedule;
+  const target::TargetDesc &target;
+  /// On a GPU: code may take views to be aligned, whichever it finds worth it.
+  bool assumeAligned;
+  const api::KernelDebugging &debugging;
+};
+} // namespace
+
+static void prepareForDebugging(ModuleOp module,
+                                const api::KernelDebugging &debugging) {
+  for (auto function : module.getOps<kernel::FuncOp>()) {
+    // What a wait that gives up needs is nothing for kernels without waits.
+    bool waits =
+        function
+            .walk([](kernel::PhaseWaitOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    function.setDebugWaits(debugging.waits && waits);
+    if (debugging.delays)
+      gpu::injectDelays(function, *debugging.delays);
+  }
+}
+
 /// What the kernel of a lowered module asks of a launch.
 static void readConditions(ModuleOp module, KernelCode &code) {
   module.walk([&](kernel::FuncOp function) {
@@ -130,13 +155,14 @@ static void readConditions(ModuleOp module, KernelCode &code) {
 
 /// The rest of a form for a GPU: PTX, which whoever loads it assembles.
 static Status compileForGpu(Session &session, ModuleOp module,
-                            const target::TargetDesc &target, KernelCode &code,
+                            const FormOptions &form, KernelCode &code,
                             KernelText *listing) {
   std::string where = "kernel " + code.family;
   if (failed(gpu::lowerTileToKernel(module)))
     return session.error(ErrorCode::Unsupported, where,
                          "the tile program does not lower to a GPU",
                          "kernel.lower", "pin another schedule (--pin)");
+  prepareForDebugging(module, form.debugging);
   if (failed(verify(module)))
     return session.error(ErrorCode::Internal, where,
                          "the GPU kernel does not verify");
@@ -145,7 +171,7 @@ static Status compileForGpu(Session &session, ModuleOp module,
     listing->host += printed(module);
   std::string llvmText;
   Result<codegen::PtxCode> ptx =
-      codegen::emitPtx(module, target, listing ? &llvmText : nullptr);
+      codegen::emitPtx(module, form.target, listing ? &llvmText : nullptr);
   if (!ptx) {
     return session.error(ptx.error().code, where, ptx.error().message,
                          ptx.error().rule, ptx.error().hint);
@@ -235,20 +261,19 @@ static Status compileForHost(Session &session, ModuleOp module,
 /// One kernel of a region, alone in its module.
 static Result<KernelCode> compileOne(Session &session, tile::KernelOp kernel,
                                      ArrayRef<int64_t> tensors,
-                                     const schedule::Schedule &schedule,
-                                     const target::TargetDesc &target,
+                                     const FormOptions &form,
                                      KernelText *listing) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&session.context()));
   kernel->moveBefore(module->getBody(), module->getBody()->end());
   if (failed(verify(*module)))
-    return session.error(ErrorCode::Internal, "kernel " + schedule.family,
+    return session.error(ErrorCode::Internal, "kernel " + form.schedule.family,
                          "the tile program does not verify");
   if (listing)
     listing->tiled += printed(kernel) + "\n";
   KernelCode code;
-  code.family = schedule.family;
-  code.schedule = schedule;
+  code.family = form.schedule.family;
+  code.schedule = form.schedule;
   code.tensors.assign(tensors.begin(), tensors.end());
   std::string name = kernel.getSymName().str();
   for (StringRef symbol : kernel.getSymbols().getAsValueRange<StringAttr>())
@@ -258,9 +283,9 @@ static Result<KernelCode> compileOne(Session &session, tile::KernelOp kernel,
   code.gridTiles.assign(kernel.getGridTiles().begin(),
                         kernel.getGridTiles().end());
   Status status =
-      target.kind == target::Kind::Gpu
-          ? compileForGpu(session, *module, target, code, listing)
-          : compileForHost(session, *module, name, target, code, listing);
+      form.target.kind == target::Kind::Gpu
+          ? compileForGpu(session, *module, form, code, listing)
+          : compileForHost(session, *module, name, form.target, code, listing);
   if (!status)
     return status.error();
   return code;
@@ -274,25 +299,23 @@ static Intermediate intermediateOf(RankedTensorType type) {
   return made;
 }
 
-/// One form of a region's kernels: `assumeAligned` lets their code take views
-/// to be aligned, whichever it finds worth it.
+/// One form of a region's kernels.
 static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
                                       const tiling::ScheduleFamily &family,
-                                      const schedule::Schedule &schedule,
-                                      const target::TargetDesc &target,
-                                      bool assumeAligned, KernelText *listing) {
+                                      const FormOptions &form,
+                                      KernelText *listing) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&session.context()));
   OpBuilder b(module->getBodyRegion());
   Result<tiling::RegionKernels> made =
-      family.lower(b, region, schedule, target);
+      family.lower(b, region, form.schedule, form.target);
   if (!made)
     return made.error();
   std::vector<KernelCode> codes;
   for (tiling::RegionKernels::Kernel &kernel : made->kernels) {
-    kernel.op.setAssumeAligned(assumeAligned);
-    Result<KernelCode> code = compileOne(session, kernel.op, kernel.tensors,
-                                         schedule, target, listing);
+    kernel.op.setAssumeAligned(form.assumeAligned);
+    Result<KernelCode> code =
+        compileOne(session, kernel.op, kernel.tensors, form, listing);
     if (!code)
       return code.error();
     codes.push_back(*std::move(code));
@@ -335,7 +358,8 @@ static bool anyAssumes(const KernelCode &code) {
 Result<KernelCode> compileKernel(std::string_view text,
                                  const schedule::Schedule &schedule,
                                  const target::TargetDesc &target,
-                                 KernelText *listing, bool withGeneral) {
+                                 KernelText *listing, bool withGeneral,
+                                 const api::KernelDebugging &debugging) {
   Session session;
   OwningOpRef<ModuleOp> source;
   graphir::FusedOp region = parseRegion(session, text, source);
@@ -352,14 +376,14 @@ Result<KernelCode> compileKernel(std::string_view text,
     listing->region = printed(region);
   if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
     return session.error(ErrorCode::Internal, where, "");
-  Result<KernelCode> code =
-      compileForm(session, region, *family, schedule, target, gpu, listing);
+  Result<KernelCode> code = compileForm(
+      session, region, *family, {schedule, target, gpu, debugging}, listing);
   if (!code || !withGeneral || !anyAssumes(*code))
     return code;
+  schedule::Schedule least = family->generalSchedule(region, schedule, target);
   Result<KernelCode> general =
       compileForm(session, region, *family,
-                  family->generalSchedule(region, schedule, target), target,
-                  /*assumeAligned=*/false, nullptr);
+                  {least, target, /*assumeAligned=*/false, debugging}, nullptr);
   if (!general)
     return general.error();
   if (!pairForms(*code, *std::move(general)))
@@ -380,7 +404,8 @@ Result<KernelCode> compileGeneral(std::string_view text,
   if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
     return session.error(ErrorCode::Internal, "region", "");
   return compileForm(session, region, *tiling::findFamily(region.getFamily()),
-                     known->general, target, /*assumeAligned=*/false, nullptr);
+                     {known->general, target, /*assumeAligned=*/false, {}},
+                     nullptr);
 }
 
 } // namespace azulejo::driver

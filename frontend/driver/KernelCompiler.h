@@ -11,6 +11,7 @@
 #define AZULEJO_FRONTEND_DRIVER_KERNELCOMPILER_H
 
 #include "codegen/assemble/Assemble.h"
+#include "frontend/api/KernelDebugging.h"
 #include "frontend/graph/Graph.h"
 #include "ir/graph/GraphOps.h"
 #include "ir/schedule/Schedule.h"
@@ -97,12 +98,14 @@ Result<RegionSchedules> schedulesOf(std::string_view regionText,
 
 /// Code for a GPU may assume aligned views and tensor maps; `withGeneral` says
 /// whether its general form, of the family's general schedule, is compiled,
-/// too. `text` is of the form that assumes.
+/// too. `text` is of the form that assumes. `debugging` is of all forms, and
+/// nothing on a CPU.
 Result<KernelCode> compileKernel(std::string_view regionText,
                                  const schedule::Schedule &schedule,
                                  const target::TargetDesc &target,
                                  KernelText *text = nullptr,
-                                 bool withGeneral = true);
+                                 bool withGeneral = true,
+                                 const api::KernelDebugging &debugging = {});
 
 /// The general form alone: a candidate is timed without one, and the unfused
 /// plan needs no other.

@@ -47,6 +47,9 @@ struct CompileOptions {
   /// tuning schedules; dimensions not named: the middle of their range. Any
   /// other size is right, too.
   std::string typicalSizes = {};
+  /// Kernels for GPUs that find their own bugs, slowly: "waits", "delays=7", or
+  /// both, with a comma; "off". Empty: what AZULEJO_DEBUG_KERNELS says.
+  std::string debugKernels = {};
   /// Threads of the executable's runs; must outlive it. Null: a shared pool.
   const ThreadPool *pool = nullptr;
 };
@@ -68,6 +71,7 @@ inline az_compile_options optionsOf(const CompileOptions &options) {
   c.compiler_path = orNull(options.compilerPath);
   c.pin = orNull(options.pin);
   c.typical_sizes = orNull(options.typicalSizes);
+  c.debug_kernels = orNull(options.debugKernels);
   if (options.log) {
     c.log = [](void *user, int32_t level, const char *message) {
       static_cast<const CompileOptions *>(user)->log(

@@ -97,6 +97,17 @@ def Kernel_WarpBarrierOp : Kernel_Op<"warp_barrier",
   let assemblyFormat = "attr-dict";
 }
 
+def Kernel_DelayOp : Kernel_Op<"delay", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Lets the warp sleep for a while that differs every time";
+  let description = [{
+    For debugging: half of the time not at all, else up to about two
+    microseconds, by a hash of the clock, `seed`, `site`, the block and the
+    warp. The threads that reach it together sleep equally long.
+  }];
+  let arguments = (ins I64Attr:$seed, I64Attr:$site);
+  let assemblyFormat = "`seed` `(` $seed `)` `site` `(` $site `)` attr-dict";
+}
+
 def Kernel_SharedAllocOp : Kernel_Op<"shared_alloc"> {
   let summary = "An array in shared memory, not initialised";
   let description = [{

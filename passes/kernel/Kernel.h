@@ -24,6 +24,9 @@ void planSharedMemory(kernel::FuncOp function);
 /// Sets kernel.group_wait's `pending` to the most that is certainly right.
 void placeGroupWaits(kernel::FuncOp function);
 
+/// Puts kernel.delay where warps meet others, or start what runs beside them.
+void injectDelays(kernel::FuncOp function, int64_t seed);
+
 /// Registers --azulejo-lower-tile-to-kernel and the pipeline
 /// --azulejo-tile-to-kernel.
 void registerPasses();

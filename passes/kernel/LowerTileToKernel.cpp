@@ -1,5 +1,4 @@
 //===- LowerTileToKernel.cpp - from tile programs to GPU kernels ----------===//
-//-----------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -68,6 +67,7 @@ struct LowerTileToKernelPass
 void registerPasses() {
   registerLowerTileToKernelPass();
   registerPlaceGroupWaitsPass();
+  registerInjectDelaysPass();
   PassPipelineRegistration<>(
       "azulejo-tile-to-kernel",
       "tile programs to GPU kernels, tidied up for reading",

@@ -78,4 +78,28 @@ def PlaceGroupWaitsPass
   }];
 }
 
+def InjectDelaysPass
+    : Pass<"azulejo-inject-delays", "::azulejo::kernel::FuncOp"> {
+  let summary = "Let warps sleep where they meet others";
+  let description = [{
+    For debugging: puts a `kernel.delay` before every op by which a warp waits
+    for others, tells them something, or starts what runs on beside it, and
+    behind barriers, too. Whatever order of events the barriers permit may then
+    happen; a result that depends on it, or a hang, is a mistake of the kernel.
+
+    Before:
+    ```
+    kernel.phase_wait %full[%stage] parity %p
+    ```
+    After:
+    ```
+    kernel.delay seed(1) site(0)
+    kernel.phase_wait %full[%stage] parity %p
+    ```
+  }];
+  let options = [
+    Option<"seed", "seed", "int64_t", "1", "which delays of many">
+  ];
+}
+
 #endif // AZULEJO_PASSES_KERNEL_PASSES_TD

@@ -65,6 +65,8 @@ Result<std::unique_ptr<Subject>> Subject::compile(const graph::Graph &graph,
   request.tune_seconds = 0;
   request.allow_fusion = options.fuse;
   request.pin = options.pin.empty() ? nullptr : options.pin.c_str();
+  request.debug_kernels =
+      options.debugKernels.empty() ? nullptr : options.debugKernels.c_str();
   request.cache_mode = AZ_CACHE_OFF;
   request.pool = threads.pool;
   request.log = [](void *, int32_t, const char *) {};
@@ -156,7 +158,18 @@ void copyElements(Guarded &guarded, HostTensor &dense, bool toGuarded) {
 }
 } // namespace
 
-Status Subject::runOn(std::span<const az_tensor> tensors, int threads) const {
+Status Subject::start(std::span<const az_tensor> tensors, void *stream) const {
+  az_run_options options{};
+  options.size = sizeof options;
+  options.stream = stream;
+  return call([&](az_error **error) {
+    return az_executable_run(executable.get(), tensors.data(), tensors.size(),
+                             nullptr, 0, &options, error);
+  });
+}
+
+Status Subject::runOn(std::span<const az_tensor> tensors, int threads,
+                      const std::function<Status()> &beside) const {
   HostThreads host(*device, threads);
   size_t needed = 0;
   if (Status status = call([&](az_error **error) {
@@ -177,6 +190,9 @@ Status Subject::runOn(std::span<const az_tensor> tensors, int threads) const {
   // Copies to a device may still be on their way, beside the stream.
   if (Status status = device->synchronize(); !status)
     return status;
+  if (beside)
+    if (Status status = beside(); !status)
+      return status;
   az_run_options options{};
   options.size = sizeof options;
   options.stream = device->stream();
@@ -247,7 +263,7 @@ Result<std::vector<HostTensor>> Subject::run(const DimValues &dims,
     tensor.strides = buffers[i].strides.data();
     tensors.push_back(tensor);
   }
-  if (Status status = runOn(tensors, options.threads); !status)
+  if (Status status = runOn(tensors, options.threads, options.beside); !status)
     return status.error();
   for (size_t i = 0; i < buffers.size(); ++i) {
     RunMemory &memory = *buffers[i].memory;

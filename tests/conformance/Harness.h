@@ -15,6 +15,7 @@
 #include "ir/reference/HostTensor.h"
 #include "tests/conformance/TestDevice.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -31,12 +32,16 @@ struct Options {
   const TestDevice *device = nullptr;
   /// Schedules to use (az_compile_options::pin); empty: the defaults.
   std::string pin;
+  /// As az_compile_options::debug_kernels; empty: as the environment says.
+  std::string debugKernels;
   /// Run on strided, misaligned copies of the inputs and outputs.
   bool strided = false;
   /// Strides of single inputs, in elements: views of larger buffers. An empty
   /// or missing entry leaves the choice to `strided`. What lies between the
   /// elements reads as NaN.
   std::vector<std::vector<int64_t>> inputStrides;
+  /// Called just before every launch, to put other work beside it.
+  std::function<Status()> beside;
   /// Hold each row of the last axis to the bound as well (attention).
   bool perRow = false;
 };
@@ -80,7 +85,10 @@ public:
 
   /// Runs on tensors that lie where `place()` can reach them, with a guarded,
   /// poisoned workspace, and waits for the end.
-  Status runOn(std::span<const az_tensor> tensors, int threads) const;
+  Status runOn(std::span<const az_tensor> tensors, int threads,
+               const std::function<Status()> &beside = {}) const;
+  /// Puts a run of a plan without a workspace on a stream, and does not wait.
+  Status start(std::span<const az_tensor> tensors, void *stream) const;
 
   const plan::Plan &plan() const { return executable->plan; }
   const TestDevice &place() const { return *device; }

@@ -8,7 +8,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "tests/conformance/Sketch.h"
+#include "tests/conformance/Neighbour.h"
 
 #include "ir/target/TargetDesc.h"
 
@@ -106,10 +106,12 @@ Options pinned(const Roles &roles) {
   return options;
 }
 
-/// Runs the sketch on padded rows and on what checkFused() makes of it.
-void check(const Sketch &s, const Product &product, const Roles &roles) {
-  SCOPED_TRACE(product.text() + ", " + roles.text());
+/// Runs the sketch on padded rows, its kernels compiled for debugging or not.
+void check(const Sketch &s, const Product &product, const Roles &roles,
+           const std::string &debugKernels = {}) {
+  SCOPED_TRACE(product.text() + ", " + roles.text() + " " + debugKernels);
   Options options = pinned(roles);
+  options.debugKernels = debugKernels;
   options.inputStrides = product.inputStrides();
   Result<std::unique_ptr<Subject>> subject = s.compile(options);
   ASSERT_TRUE(subject) << subject.error().str();
@@ -124,10 +126,11 @@ void check(const Sketch &s, const Product &product, const Roles &roles) {
   EXPECT_EQ((*subject)->check({}, s.data({}), options), "");
 }
 
-void check(const Product &product, const Roles &roles) {
+void check(const Product &product, const Roles &roles,
+           const std::string &debugKernels = {}) {
   Sketch s;
   s.output(product.emit(s));
-  check(s, product, roles);
+  check(s, product, roles, debugKernels);
 }
 
 } // namespace
@@ -261,4 +264,79 @@ TEST(Roles, SizesKnownAtRunTime) {
               {{"B", 8}, {"S", 600}, {"K", 64}},
               {{"B", 2}, {"S", 70}, {"K", 0}}},
              pinned(roles));
+}
+
+/// Any warp may be late wherever it meets others: the result is the same, and
+/// no wait takes seconds.
+TEST(Roles, AnyoneMayBeLate) {
+  int variants = 0;
+  auto late = [&](const Product &product, const Roles &roles) {
+    std::string seed = std::to_string(++variants);
+    check(product, roles, (variants % 2 ? "delays=" : "waits,delays=") + seed);
+  };
+  Product product;
+  for (int64_t consumers : {1, 2, 3})
+    for (int64_t tileN : {64, 128})
+      for (int64_t stages : {2, 3, 4}) {
+        product.transposeA = stages == 3;
+        product.transposeB = consumers == 2;
+        late(product, Roles{consumers, 64 * consumers, tileN, 64, stages});
+      }
+  product = {.m = 385, .k = 1000};
+  late(product, Roles{2, 256, 128, 64, 3});
+  late(product, Roles{2, 256, 96, 128, 2});
+  late(product, Roles{1, 128, 256, 64, 2});
+  // Several items for a block, so that roles go from one to the next.
+  product = {.m = 2500, .n = 1000, .k = 128};
+  late(product, Roles{1, 64, 64, 64, 2});
+  late(product, Roles{2, 128, 64, 64, 4});
+  late(product, Roles{3, 192, 64, 64, 5});
+  EXPECT_GE(variants, 20);
+
+  product = {.n = 150};
+  Sketch residual; // the copies are under way while sums are written
+  ValueId y = product.emit(residual);
+  residual.output(residual.op(
+      "add",
+      {y, residual.input(DType::BF16, {Dim(product.m), Dim(product.n)})}));
+  for (const char *debugKernels : {"delays=101", "delays=102", "waits"})
+    check(residual, product, Roles{2, 128, 128, 64, 3}, debugKernels);
+}
+
+/// Which blocks run when, and on what units, depends on what else is there.
+TEST(Roles, RepeatsBesideANeighbourGiveTheSameBits) {
+  if (!hasRoles() || !TestDevice::current().canRun())
+    GTEST_SKIP() << "this device runs no schedules with roles";
+  Product product{.m = 1500, .n = 1000, .k = 264};
+  Sketch s;
+  ValueId y = product.emit(s);
+  s.output(s.op("gelu_erf",
+                {s.op("add", {y, s.input(DType::BF16, {Dim(product.n)})})}));
+  std::vector<HostTensor> inputs = s.data({});
+  // Blocks that take whole units, and blocks that fit beside others.
+  Neighbour neighbour;
+  Sketch taking, fitting;
+  taking.output(Product{.m = 1024, .n = 1024, .k = 512}.emit(taking));
+  fitting.output(fitting.op(
+      "softmax", {fitting.input(DType::F32, {Dim(4096), Dim(2048)})}));
+  ASSERT_TRUE(neighbour.add(taking, pinned(Roles())).ok());
+  ASSERT_TRUE(neighbour.add(fitting, {}).ok());
+  for (const Roles &roles : {Roles{1, 64, 64, 64, 3}, Roles{2, 128, 128, 64, 4},
+                             Roles{3, 192, 64, 64, 2}}) {
+    SCOPED_TRACE(roles.text());
+    Options options = pinned(roles);
+    options.inputStrides = product.inputStrides();
+    Result<std::unique_ptr<Subject>> subject = s.compile(options);
+    ASSERT_TRUE(subject) << subject.error().str();
+    Result<std::vector<HostTensor>> alone =
+        (*subject)->run({}, inputs, options);
+    ASSERT_TRUE(alone) << alone.error().str();
+    options.beside = [&] { return neighbour.start(); };
+    for (int repeat = 0; repeat < 100; ++repeat) {
+      Result<std::vector<HostTensor>> again =
+          (*subject)->run({}, inputs, options);
+      ASSERT_TRUE(again) << again.error().str();
+      ASSERT_EQ((*again)[0].bytes, (*alone)[0].bytes) << "repeat " << repeat;
+    }
+  }
 }

@@ -96,6 +96,8 @@ void CompileFlags::declare(Options &options) {
       "Schedules to use, as explain prints them: Family{knob=value,...};...");
   options.text("--typical", typical,
                "Sizes that runs mostly have: B=8,S=4096; any is right");
+  options.text("--debug-kernels", debugKernels,
+               "GPU kernels that find their own bugs: waits,delays=SEED");
   cache.declare(options);
 }
 
@@ -107,6 +109,7 @@ CompileOptions CompileFlags::options(Console &console) const {
   options.batchInvariant = batchInvariant;
   options.pin = pin;
   options.typicalSizes = typical;
+  options.debugKernels = debugKernels;
   options.tune = std::chrono::duration<double>(0);
   return options;
 }

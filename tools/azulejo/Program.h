@@ -40,7 +40,7 @@ struct CompileFlags {
   std::string device;
   bool noFusion = false, strict = false;
   bool deterministic = false, batchInvariant = false;
-  std::string pin, typical;
+  std::string pin, typical, debugKernels;
   void declare(Options &options);
   CompileOptions options(Console &console) const;
 };

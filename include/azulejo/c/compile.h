@@ -89,6 +89,11 @@ typedef struct az_compile_options {
    * is right, too. Sizes are rounded to powers of two, so that nearly equal
    * ones share a plan. NULL: none. */
   const char *typical_sizes;
+  /* Kernels for GPUs that find their own bugs, slowly: "waits" (a wait for a
+   * barrier that takes seconds prints which and ends the launch with an error),
+   * "delays=7" (warps are late now and then; any seed), or both, with a comma;
+   * "off". NULL: AZULEJO_DEBUG_KERNELS decides. */
+  const char *debug_kernels;
 } az_compile_options;
 /* Writes the defaults; pass sizeof(az_compile_options). */
 AZ_API void az_compile_options_init(az_compile_options *options, size_t size);

@@ -43,6 +43,7 @@ kernel.func @all threads(64) {
 // CHECK: kernel.copy_commit
 // CHECK: kernel.copy_wait 1
 // CHECK: kernel.warp_barrier
+// CHECK: kernel.delay seed(7) site(3)
 // CHECK: kernel.tile_store %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}, %{{.*}} : <bf16, 2, 64, 64>, f32, f32
 // CHECK: kernel.tile_load
 // CHECK: kernel.tile_load %{{.*}} : <i8, 2, 64, 64> -> i32, i32
@@ -60,6 +61,7 @@ kernel.func @matrix threads(128) {
   kernel.copy_commit
   kernel.copy_wait 1
   kernel.warp_barrier
+  kernel.delay seed(7) site(3)
   %o = kernel.opaque %t
   %zero = arith.constant 0.0 : f32
   kernel.tile_store %tile[%o, %t, %t], %zero, %zero : <bf16, 2, 64, 64>, f32, f32

@@ -331,6 +331,7 @@ TEST_F(Api, TheEnvironmentIsCheckedAndListed) {
                              {"AZULEJO_TUNE_BUDGET_S", "-1"},
                              {"AZULEJO_NUM_THREADS", "0"},
                              {"AZULEJO_NUM_THREADS", "4x"},
+                             {"AZULEJO_DEBUG_KERNELS", "waits;delays"},
                              {"AZULEJO_LOG", "loud"}}) {
     setenv(name, value, 1);
     Result<Device> opened = Device::open("cpu");
