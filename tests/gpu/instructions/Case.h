@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,6 +79,10 @@ struct Case {
   /// What the PTX must have, and how often; white space there is one blank.
   std::vector<std::pair<std::string, int64_t>> ptx;
   std::function<std::vector<Launch>()> runs;
+  /// What arrays hold before a launch that must not succeed, and what the
+  /// kernel prints then: a regular expression.
+  std::optional<std::vector<Bytes>> beforeFailure;
+  std::string says;
 
   /// The kernel's symbol: the name without dots.
   std::string entry() const;

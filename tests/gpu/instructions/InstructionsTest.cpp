@@ -26,6 +26,7 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <unistd.h>
 
 namespace azulejo::gputest {
 namespace {
@@ -237,6 +238,26 @@ protected:
   }
 };
 
+/// For a process of its own, whose context is lost then: ends it with 0 if the
+/// launch failed. What the kernel prints goes to where GoogleTest looks.
+[[noreturn]] void endWithFailure(CudaDriver &driver, void *function,
+                                 const Case &c, const Entry &entry,
+                                 std::vector<DeviceArray> &arrays,
+                                 Bytes block) {
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  Status status;
+  for (size_t i = 0; status && i < arrays.size(); ++i)
+    status = arrays[i].write((*c.beforeFailure)[i]);
+  if (!status)
+    std::_Exit(2);
+  status = driver.launch(function, c.blocks, entry.threads, entry.sharedBytes,
+                         block, c.maps.size());
+  if (status)
+    status = driver.synchronize();
+  std::fflush(nullptr);
+  std::_Exit(status ? 1 : 0);
+}
+
 TEST_P(Instruction, IsExact) {
   auto found = manifest().find(theCase().name);
   ASSERT_NE(found, manifest().end())
@@ -260,6 +281,14 @@ TEST_P(Instruction, IsExact) {
   for (const Launch &run : runs)
     if (!launch(*function, entry, run, arrays) && ++failures == kMostFailures)
       break;
+  if (!theCase().beforeFailure)
+    return;
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  Result<Bytes> block = arguments(arrays);
+  ASSERT_TRUE(block) << block.error().str();
+  EXPECT_EXIT(
+      endWithFailure(**driver(), *function, theCase(), entry, arrays, *block),
+      testing::ExitedWithCode(0), theCase().says);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sm90, Instruction,

@@ -351,6 +351,40 @@ Case indexCase() {
   return c;
 }
 
+// A wait that gives up when nobody arrives, and does not when somebody does.
+
+Case debugCase() {
+  Case c;
+  c.name = "phase.debug";
+  c.arrays = {{"arrives", DType::I32, 1, 1}, {"out", DType::I32, 32, 32}};
+  KernelText k(c, 32, "debug_waits");
+  Phases phases(k, 2, 1, 0);
+  Value thread = k.define("kernel.thread_id");
+  start(k, thread, {&phases});
+  Value zero = k.i32(0), one = k.i32(1); // the second barrier of the two
+  Values arrives = k.load("i32", 0, zero, 1);
+  k.ifThen(k.isEqual(thread, 0), [&] {
+    k.ifThen(k.compare("ne", arrives[0], zero), [&] { phases.arrive(one); });
+  });
+  phases.wait(one, zero);
+  k.store("i32", 1, thread, {thread});
+  c.kernel = k.finish();
+  c.ptx = {{"mbarrier.try_wait.parity", 1}, {"(retval0), vprintf,", 1}};
+  c.runs = [arrays = c.arrays] {
+    std::vector<double> numbers;
+    for (int i = 0; i < 32; ++i)
+      numbers.push_back(i);
+    return std::vector<Launch>{{"arrival",
+                                {arrays[0].filled(1), arrays[1].filled(-1)},
+                                {arrays[0].filled(1), arrays[1].of(numbers)},
+                                {}}};
+  };
+  c.beforeFailure = {c.arrays[0].filled(0), c.arrays[1].filled(-1)};
+  c.says = "azulejo: kernel phase_debug, block 0, warp 0: barrier 1 at 0, "
+           "parity 0, is not complete after 2 s";
+  return c;
+}
+
 } // namespace
 
 void addPhaseCases(std::vector<Case> &cases) {
@@ -363,6 +397,7 @@ void addPhaseCases(std::vector<Case> &cases) {
   cases.push_back(lateCase());
   cases.push_back(mixedCase());
   cases.push_back(indexCase());
+  cases.push_back(debugCase());
 }
 
 } // namespace azulejo::gputest
