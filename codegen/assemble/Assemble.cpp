@@ -75,7 +75,8 @@ Result<Assembler> findAssembler(const AssemblerRequest &request) {
 
 const Assembler &assemblerFor(std::string_view ptx,
                               const Assembler &assembler) {
-  bool asWhole = ptx.find("setmaxnreg.") != std::string_view::npos;
+  bool asWhole = ptx.find("setmaxnreg.") != std::string_view::npos ||
+                 ptx.find("wgmma.") != std::string_view::npos;
   return asWhole && assembler.whole ? *assembler.whole : assembler;
 }
 

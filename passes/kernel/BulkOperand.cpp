@@ -76,6 +76,11 @@ bool BulkOperand::isExtent(Value value, unsigned axis) const {
          text == cast<StringAttr>(kernel.getSymbols()[symbol]).getValue();
 }
 
+bool BulkOperand::isOne(unsigned axis) const {
+  auto kernel = tile::MapOp(source)->getParentOfType<tile::KernelOp>();
+  return kernel.viewExtent(view().getArgNumber(), axis) == "1";
+}
+
 /// Adds the axes outside of `inner` that are walked with it as one by `row`:
 /// the inner index is row mod n, the next one (row / n) mod m, ..., the last
 /// one what is left.
@@ -86,6 +91,11 @@ bool BulkOperand::mergeOuter(size_t inner, Value row, Axis &axis) const {
     if (indices[at] == left) {
       axis.index = row;
       return true;
+    }
+    // An axis of one element joins whatever is walked.
+    if (matchPattern(indices[at], m_Zero()) && isOne(at) && at > 0) {
+      ++axis.merged;
+      continue;
     }
     auto rest = indices[at].getDefiningOp<arith::RemUIOp>();
     if (!rest || at == 0 || rest.getLhs() != left ||

@@ -65,6 +65,7 @@ private:
   mlir::LogicalResult findAxes();
   mlir::LogicalResult checkContracted(unsigned contracted);
   bool isExtent(mlir::Value value, unsigned axis) const;
+  bool isOne(unsigned axis) const;
   bool mergeOuter(size_t inner, mlir::Value row, Axis &axis) const;
   mlir::LogicalResult refuse(const llvm::Twine &why) const;
 

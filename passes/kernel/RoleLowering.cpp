@@ -316,8 +316,20 @@ LinearMap RoleLowering::sliceMap(ThreadBuilder &t, tile::MapOp map,
   return LinearMap(t, arguments, map, arrays, window);
 }
 
-/// What the next slice reads is under way while this one is written. `whole`:
-/// every element exists.
+/// What a chunk has for its own, of all maps: values that are under way.
+static int64_t readsPerChunk(ArrayRef<tile::MapOp> maps) {
+  int64_t count = 0;
+  for (tile::MapOp map : maps) {
+    LaneAnalysis lanes(map, kernel::kAccessElements, 1);
+    for (auto read : map.getBody().front().getOps<tile::ReadOp>())
+      count += lanes.kind(read) == LaneAnalysis::Varying;
+  }
+  return count;
+}
+
+/// By chunks; `whole`: every element exists. What the next slice reads is under
+/// way while this one is written, if it is little: beside the sums there are
+/// few registers.
 void RoleLowering::write(ThreadBuilder &t, const Rows &rows, bool whole) {
   using Chunks = std::vector<std::pair<LinearMap, LinearMap::Chunk>>;
   auto begin = [&](int64_t column) {
@@ -331,13 +343,26 @@ void RoleLowering::write(ThreadBuilder &t, const Rows &rows, bool whole) {
     }
     return chunks;
   };
-  std::unique_ptr<Chunks> now = begin(0);
+  if (readsPerChunk(outputs) <= 1) {
+    std::unique_ptr<Chunks> now = begin(0);
+    for (int64_t column = 0; column < columns; column += kSliceColumns) {
+      std::unique_ptr<Chunks> next = begin(column + kSliceColumns);
+      spillSlice(t, rows, column);
+      for (auto &[linear, chunk] : *now)
+        linear.finish(chunk);
+      now = std::move(next);
+    }
+    return;
+  }
   for (int64_t column = 0; column < columns; column += kSliceColumns) {
-    std::unique_ptr<Chunks> next = begin(column + kSliceColumns);
     spillSlice(t, rows, column);
-    for (auto &[linear, chunk] : *now)
-      linear.finish(chunk);
-    now = std::move(next);
+    for (tile::MapOp map : outputs) {
+      LinearMap linear = sliceMap(t, map, rows, column, kSliceColumns);
+      for (int64_t i = 0, n = linear.chunksPerThread(); i < n; ++i) {
+        LinearMap::Chunk chunk = linear.begin(i, whole);
+        linear.finish(chunk);
+      }
+    }
   }
 }
 
@@ -351,7 +376,7 @@ void RoleLowering::writeInTurn(ThreadBuilder &t, const Rows &rows) {
   }
 }
 
-bool RoleLowering::readsAhead(ThreadBuilder &t, const Rows &rows) {
+bool RoleLowering::goesByChunks(ThreadBuilder &t, const Rows &rows) {
   return columns % kSliceColumns == 0 &&
          llvm::all_of(outputs, [&](tile::MapOp map) {
            // Maps of other extents would be whole at other places.
@@ -375,7 +400,7 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
               t.add(t.mul(warpOfGroup, t.i32(kBlockRows)),
                     t.i32(static_cast<int64_t>(block) * kernel::kGroupRows)));
     Rows rows{sum, firstRow};
-    if (!readsAhead(t, rows)) {
+    if (!goesByChunks(t, rows)) {
       writeInTurn(t, rows);
       continue;
     }

@@ -76,7 +76,7 @@ private:
   void spillSlice(ThreadBuilder &t, const Rows &rows, int64_t column);
   LinearMap sliceMap(ThreadBuilder &t, tile::MapOp map, const Rows &rows,
                      int64_t column, int64_t width);
-  bool readsAhead(ThreadBuilder &t, const Rows &rows);
+  bool goesByChunks(ThreadBuilder &t, const Rows &rows);
   void write(ThreadBuilder &t, const Rows &rows, bool whole);
   void writeInTurn(ThreadBuilder &t, const Rows &rows);
 

@@ -41,7 +41,10 @@ constexpr double kStepClocks = 40, kItemClocks = 1500, kLatency = 1000;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
 
 int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
-  int64_t stage = (s.knob("tileM") + s.knob("tileN")) * s.knob("tileK");
+  // Columns may lie in slabs of 128 bytes.
+  int64_t slab = 128 / elementBytes;
+  int64_t columns = (s.knob("tileN") + slab - 1) / slab * slab;
+  int64_t stage = (s.knob("tileM") + columns) * s.knob("tileK");
   return s.knob("stages") * (stage * elementBytes + kBarrierBytes) +
          s.knob("consumers") * kEpilogueBytes;
 }

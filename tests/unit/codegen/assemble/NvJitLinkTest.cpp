@@ -126,6 +126,8 @@ TEST_F(Choice, TakesAnotherForWholePrograms) {
   EXPECT_EQ(assemblerFor(plain, *found).name(), "nvJitLink 13.7");
   EXPECT_EQ(assemblerFor(whole, *found).name(), "ptxas 13.0.88");
   EXPECT_EQ(assemblerFor(whole, *found).path, request.ptxas);
+  EXPECT_EQ(assemblerFor("wgmma.fence.sync.aligned;", *found).name(),
+            "ptxas 13.0.88");
   for (const std::string &none : {std::string(), program("exit 1\n")}) {
     request.ptxas = none;
     found = findAssembler(request);
