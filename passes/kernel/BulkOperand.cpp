@@ -86,32 +86,33 @@ bool BulkOperand::isOne(unsigned axis) const {
 /// one what is left.
 bool BulkOperand::mergeOuter(size_t inner, Value row, Axis &axis) const {
   ValueRange indices = tile::ReadOp(read).getIndices();
-  Value left = row; // what the axes from `inner` outwards are walked by
-  for (size_t at = inner;; --at) {
-    if (indices[at] == left) {
-      axis.index = row;
+  auto isSingle = [&](size_t at) { // an axis of one element joins any
+    return matchPattern(indices[at], m_Zero()) && isOne(at);
+  };
+  Value left = row; // what the axes from `at` outwards are walked by
+  axis.index = row;
+  for (size_t at = inner; indices[at] != left; --at, ++axis.merged) {
+    bool none = llvm::all_of(llvm::seq<size_t>(0, at), isSingle);
+    if (!isSingle(at)) {
+      auto rest = indices[at].getDefiningOp<arith::RemUIOp>();
+      if (!rest || rest.getLhs() != left || !isExtent(rest.getRhs(), at))
+        return false;
+      Value outer;
+      for (Operation *user : left.getUsers())
+        if (auto quotient = dyn_cast<arith::DivUIOp>(user);
+            quotient && quotient.getLhs() == left &&
+            quotient.getRhs() == rest.getRhs())
+          outer = quotient;
+      if (!outer && !none)
+        return false;
+      left = outer;
+    }
+    if (none) { // nothing is left to be walked
+      axis.merged += static_cast<int64_t>(at);
       return true;
     }
-    // An axis of one element joins whatever is walked.
-    if (matchPattern(indices[at], m_Zero()) && isOne(at) && at > 0) {
-      ++axis.merged;
-      continue;
-    }
-    auto rest = indices[at].getDefiningOp<arith::RemUIOp>();
-    if (!rest || at == 0 || rest.getLhs() != left ||
-        !isExtent(rest.getRhs(), at))
-      return false;
-    Value outer;
-    for (Operation *user : left.getUsers())
-      if (auto quotient = dyn_cast<arith::DivUIOp>(user);
-          quotient && quotient.getLhs() == left &&
-          quotient.getRhs() == rest.getRhs())
-        outer = quotient;
-    if (!outer)
-      return false;
-    left = outer;
-    ++axis.merged;
   }
+  return true;
 }
 
 LogicalResult BulkOperand::findAxes() {

@@ -200,6 +200,19 @@ TEST(Roles, Batches) {
   }
 }
 
+// Axes of one element among the rows join the others.
+TEST(Roles, SingleAxes) {
+  for (Shape shape : {Shape{Dim(1), Dim(1), Dim(90), Dim(64)},
+                      Shape{Dim(90), Dim(1), Dim(64)},
+                      Shape{Dim(3), Dim(1), Dim(30), Dim(64)},
+                      Shape{Dim(1), Dim(1), Dim(1), Dim(64)}}) {
+    Sketch s;
+    ValueId a = s.input(DType::BF16, shape);
+    s.output(s.op("matmul", {a, s.input(DType::BF16, {Dim(64), Dim(72)})}));
+    checkFused(s, {{}});
+  }
+}
+
 TEST(Roles, ManyItemsPerBlock) {
   Product product;
   product.m = 2500;
