@@ -298,7 +298,7 @@ TEST(Roles, AnyoneMayBeLate) {
   product = {.m = 385, .k = 1000};
   late(product, Roles{2, 256, 128, 64, 3});
   late(product, Roles{2, 256, 96, 128, 2});
-  late(product, Roles{1, 128, 256, 64, 2});
+  late(product, Roles{1, 64, 256, 64, 2});
   // Several items for a block, so that roles go from one to the next.
   product = {.m = 2500, .n = 1000, .k = 128};
   late(product, Roles{1, 64, 64, 64, 2});
