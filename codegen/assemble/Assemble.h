@@ -81,8 +81,8 @@ Result<Assembler> findAssembler(const AssemblerRequest &request);
 /// `assembler`, or what takes its place for this kernel. nvJitLink compiles
 /// each text as a part of a program, for whose other parts it keeps the number
 /// of registers as it is at the kernel's start: where they are to change hands
-/// (setmaxnreg) it leaves that out, and what counted on more of them spills; and
-/// it serialises products of warp groups (wgmma), as if there were calls.
+/// (setmaxnreg) it leaves that out, and what counted on more of them spills;
+/// and it serialises products of warp groups (wgmma), as if there were calls.
 const Assembler &assemblerFor(std::string_view ptx, const Assembler &assembler);
 
 struct AssembleOptions {

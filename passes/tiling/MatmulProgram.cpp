@@ -265,8 +265,8 @@ ProductFacts productFacts(graphir::FusedOp region) {
   graphir::MatmulOp op = productOf(region, count);
   ProductShape shape(op);
   // A tensor map has at most five axes, and one of them is the rows.
-  bool oneRow = shape.rows.size() > 1 &&
-                opset::elementCount(shape.rows).isConstant(1);
+  bool oneRow =
+      shape.rows.size() > 1 && opset::elementCount(shape.rows).isConstant(1);
   bool plain = shape.batch.size() <= 3 && !oneRow &&
                isPlain(op->getOperand(0), shape.rows.size() > 1) &&
                isPlain(op->getOperand(1), /*mergesRows=*/false);

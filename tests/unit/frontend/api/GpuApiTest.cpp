@@ -502,7 +502,8 @@ TEST_F(GpuApi, StrictCompilingRefusesCodeWithFlaws) {
                          "echo 'Used 40 registers'\n"
                          "echo '8 bytes spill stores, 8 bytes spill loads'\n";
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-  Variable assembler{"AZULEJO_PTXAS", path};
+  Variable wanted{"AZULEJO_ASSEMBLER", "ptxas"},
+      assembler{"AZULEJO_PTXAS", path};
   Result<Executable> kept = compiling.on("h200");
   ASSERT_TRUE(kept) << kept.error().str();
   compiling.options.strict = true;

@@ -49,7 +49,7 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
                           "registerN", "packLhs", "laneWidth"));
   EXPECT_THAT(namesOf("Matmul", kGpu),
               ElementsAre("tileM", "tileN", "tileK", "warpsM", "warpsN",
-                          "stages", "rasterGroup", "minBlocks"));
+                          "consumers", "stages", "rasterGroup", "minBlocks"));
   EXPECT_THAT(namesOf("Attention", kCpu),
               ElementsAre("unroll", "tileM", "tileN", "registerM", "registerN",
                           "packKv", "laneWidth"));
@@ -66,7 +66,7 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
                           "registerM", "registerN", "packLhs", "laneWidth"));
   EXPECT_THAT(namesOf("SmallM", kGpu),
               ElementsAre("tileM", "tileN", "tileK", "splits", "warpsN",
-                          "stages", "stageReads", "minBlocks"));
+                          "consumers", "stages", "stageReads", "minBlocks"));
 }
 
 TEST(KnobTable, EveryRowIsSound) {
