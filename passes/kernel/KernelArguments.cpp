@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/KernelArguments.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 
 namespace azulejo::gpu {
@@ -131,6 +133,15 @@ LogicalResult KernelArguments::emitScalar(ThreadBuilder &t, Operation &op) {
     operands.push_back(it->second);
   }
   scalars[op.getResult(0)] = t.cloneScalar(op, operands);
+  return success();
+}
+
+LogicalResult KernelArguments::emitScalars(ThreadBuilder &t, Block &block) {
+  for (Operation &op : block)
+    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
+        isa<tile::ProgramIdOp>(op))
+      if (failed(emitScalar(t, op)))
+        return failure();
   return success();
 }
 

@@ -7,7 +7,6 @@
 #include "passes/kernel/FragmentMap.h"
 #include "passes/kernel/FragmentSoftmax.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -311,15 +310,6 @@ MatrixLowering::Stagings MatrixLowering::stageMaps(ThreadBuilder &t,
   return result;
 }
 
-LogicalResult MatrixLowering::emitScalars(ThreadBuilder &t, Block &block) {
-  for (Operation &op : block.without_terminator())
-    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
-        isa<tile::ProgramIdOp>(op))
-      if (failed(arguments.emitScalar(t, op)))
-        return failure();
-  return success();
-}
-
 /// The copies of the step that begins at `at`, if there is one, as a group.
 LogicalResult MatrixLowering::issueStep(ThreadBuilder &t, scf::ForOp loop,
                                         const Stagings &rings, Value at,
@@ -328,7 +318,7 @@ LogicalResult MatrixLowering::issueStep(ThreadBuilder &t, scf::ForOp loop,
   Value exists = t.less(at, arguments.scalar(loop.getUpperBound()));
   t.when(exists, {}, [&]() -> SmallVector<Value> {
     arguments.setScalar(loop.getInductionVar(), at);
-    result = emitScalars(t, *loop.getBody());
+    result = arguments.emitScalars(t, *loop.getBody());
     if (succeeded(result))
       for (OperandStaging *ring : rings)
         ring->issue(t, stage);
@@ -359,7 +349,7 @@ LogicalResult MatrixLowering::convertStep(ThreadBuilder &t, scf::ForOp loop,
   if (llvm::none_of(rings, [](auto *ring) { return ring->converts(); }))
     return success();
   arguments.setScalar(loop.getInductionVar(), at);
-  if (failed(emitScalars(t, *loop.getBody())))
+  if (failed(arguments.emitScalars(t, *loop.getBody())))
     return failure();
   for (OperandStaging *ring : rings)
     if (ring->converts())

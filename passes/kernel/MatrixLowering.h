@@ -66,7 +66,6 @@ private:
   /// The pieces of a loop.
   using Stagings = llvm::SmallVector<OperandStaging *>;
   Stagings stageMaps(ThreadBuilder &t, mlir::Block &block);
-  mlir::LogicalResult emitScalars(ThreadBuilder &t, mlir::Block &block);
   mlir::LogicalResult issueStep(ThreadBuilder &t, mlir::scf::ForOp loop,
                                 const Stagings &stagings, mlir::Value at,
                                 mlir::Value stage);

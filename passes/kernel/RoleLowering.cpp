@@ -4,8 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/RoleLowering.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
-
 using namespace mlir;
 
 namespace azulejo::gpu {
@@ -146,26 +144,6 @@ void RoleLowering::forItems(ThreadBuilder &t,
          });
 }
 
-LogicalResult RoleLowering::emitScalars(ThreadBuilder &t, Block &block) {
-  for (Operation &op : block.without_terminator())
-    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
-        isa<tile::ProgramIdOp>(op))
-      if (failed(arguments.emitScalar(t, op)))
-        return failure();
-  return success();
-}
-
-/// tile.kernel has no terminator.
-static LogicalResult emitTop(ThreadBuilder &t, KernelArguments &arguments,
-                             tile::KernelOp source) {
-  for (Operation &op : source.getBody().front())
-    if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
-        isa<tile::ProgramIdOp>(op))
-      if (failed(arguments.emitScalar(t, op)))
-        return failure();
-  return success();
-}
-
 LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
   LogicalResult result = success();
   Value first = t.b.createOrFold<arith::CmpIOp>(
@@ -173,7 +151,7 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
       t.i32(consumers * kernel::kGroupThreads));
   t.when(first, {}, [&]() -> SmallVector<Value> {
     forItems(t, [&](Position at) -> Position {
-      if (failed(emitTop(t, arguments, source)))
+      if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       if (failed(result))
         return at;
@@ -191,7 +169,7 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
                                           lhs->stageBytes() +
                                               rhs->stageBytes());
             arguments.setScalar(loop.getInductionVar(), k);
-            if (failed(emitScalars(t, *loop.getBody())))
+            if (failed(arguments.emitScalars(t, *loop.getBody())))
               result = failure();
             else {
               lhs->issue(t, arguments, lhsMap, now.stage, full);
@@ -417,7 +395,7 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
 LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
   forItems(t, [&](Position at) -> Position {
-    if (failed(emitTop(t, arguments, source))) {
+    if (failed(arguments.emitScalars(t, source.getBody().front()))) {
       result = failure();
       return at;
     }

@@ -56,8 +56,6 @@ private:
   /// Walks the block's items; `body` takes and gives the ring's position.
   void forItems(ThreadBuilder &t, llvm::function_ref<Position(Position)> body);
   Position advance(ThreadBuilder &t, Position at);
-  /// The block's scalars, for the item that has been placed.
-  mlir::LogicalResult emitScalars(ThreadBuilder &t, mlir::Block &block);
 
   mlir::LogicalResult emitCopies(ThreadBuilder &t);
   mlir::LogicalResult emitProducts(ThreadBuilder &t);

@@ -12,20 +12,10 @@ namespace azulejo::gputest {
 namespace {
 
 /// Words in shared memory, and named barriers round their use.
-class Board {
+class Board : public Words {
 public:
-  Board(KernelText &k, int64_t count)
-      : k(k), name(k.sharedArray("i32", count, 0)),
-        type(" : !kernel.shared<i32, " + std::to_string(count) + ">") {}
+  Board(KernelText &k, int64_t count) : Words(k, count, 0), k(k) {}
 
-  Value read(const Value &index) {
-    return k.define("kernel.shared_load " + name + "[" + index + "]" + type +
-                    " -> i32");
-  }
-  void write(const Value &index, const Value &value) {
-    k.line("kernel.shared_store " + name + "[" + index + "], " + value + type +
-           ", i32");
-  }
   void barrier(const Value &id, int64_t threads, bool arrive = false) {
     k.line("kernel.group_barrier " + std::string(arrive ? "arrive " : "") + id +
            " threads(" + std::to_string(threads) + ")");
@@ -33,8 +23,6 @@ public:
 
 private:
   KernelText &k;
-  Value name;
-  std::string type;
 };
 
 std::vector<Launch> oneRun(const std::vector<Array> &arrays,
@@ -63,7 +51,7 @@ Case handOver(int64_t threads, int64_t filledId, int64_t emptiedId,
   k.ifThen(k.compare("ult", warp, k.i32(half / 32)), [&] {
     k.loop(zero, steps, one, [&](const Value &i) {
       k.delay(k.mul(k.div(k.add(k.rem(i, 3), 1), 3), 3000));
-      board.write(thread, k.add(k.mul(i, 1000), thread));
+      board.store(thread, k.add(k.mul(i, 1000), thread));
       board.barrier(filled, threads, arrive);
       board.barrier(emptied, threads);
     });
@@ -72,7 +60,7 @@ Case handOver(int64_t threads, int64_t filledId, int64_t emptiedId,
     k.loop(zero, steps, one, [&](const Value &i) {
       Value mine = k.add(thread, -half);
       board.barrier(filled, threads);
-      Value value = board.read(k.rem(k.add(mine, 33), half));
+      Value value = board.load(k.rem(k.add(mine, 33), half));
       k.store("i32", 0, k.add(k.mul(i, half), mine), {value});
       k.delay(k.mul(k.div(k.add(k.rem(i, 4), 1), 4), 3000));
       board.barrier(emptied, threads, arrive);
@@ -109,17 +97,17 @@ Case ownBarriers(int64_t groups) {
   Value id = k.add(group, 1), member = k.rem(thread, 128);
   Value first = k.mul(group, 128), zero = k.i32(0);
   Value rounds = k.add(k.mul(group, 5), 3);
-  board.write(thread, thread);
+  board.store(thread, thread);
   // Every round moves the numbers of a group on by 37 members.
   k.loop(zero, rounds, k.i32(1), [&](const Value &i) {
     board.barrier(id, 128);
-    Value value = board.read(k.add(first, k.rem(k.add(member, 37), 128)));
+    Value value = board.load(k.add(first, k.rem(k.add(member, 37), 128)));
     board.barrier(id, 128);
     k.delay(k.mul(k.rem(k.div(thread, 32), 4), 300));
-    board.write(thread, value);
+    board.store(thread, value);
   });
   board.barrier(id, 128);
-  k.store("i32", 0, thread, {board.read(thread)});
+  k.store("i32", 0, thread, {board.load(thread)});
   c.kernel = k.finish();
   c.ptx = {{"bar.sync ", 3}, {", 128;", 3}};
   c.runs = [threads, arrays = c.arrays] {

@@ -154,7 +154,9 @@ protected:
       GTEST_SKIP() << driver().error().str();
     }
     if ((*driver())->capability() != 90)
-      GTEST_SKIP() << "the device is not of compute capability 9.0";
+      GTEST_SKIP() << "these instructions exist on compute capability 9.0 "
+                      "alone, the device has "
+                   << (*driver())->capability();
   }
 
   const Case &theCase() const { return table()[GetParam()]; }

@@ -92,6 +92,28 @@ private:
   int64_t next = 0;
 };
 
+/// An array of i32 in shared memory.
+class Words {
+public:
+  Words(KernelText &k, int64_t count, int64_t at)
+      : k(k), name(k.sharedArray("i32", count, at)),
+        type(" : !kernel.shared<i32, " + std::to_string(count) + ">") {}
+
+  Value load(const Value &index) {
+    return k.define("kernel.shared_load " + name + "[" + index + "]" + type +
+                    " -> i32");
+  }
+  void store(const Value &index, const Value &value) {
+    k.line("kernel.shared_store " + name + "[" + index + "], " + value + type +
+           ", i32");
+  }
+
+private:
+  KernelText &k;
+  Value name;
+  std::string type;
+};
+
 } // namespace azulejo::gputest
 
 #endif // AZULEJO_TESTS_GPU_INSTRUCTIONS_KERNELTEXT_H
