@@ -3,7 +3,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
-#include "runtime/Tables.h"
+#include "runtime/Variants.h"
 
 #include <algorithm>
 
@@ -66,6 +66,8 @@ Status Executable::findDimSources() {
     }
   }
   markDims(thePlan.workspaceBytes, used);
+  for (const plan::Choice &choice : thePlan.choices)
+    markDims(choice.size, used);
   for (const auto *list : {&thePlan.launches, &thePlan.alternates})
     for (const plan::Launch &launch : *list) {
       markDims(launch.grid, used);
@@ -111,8 +113,9 @@ Status Executable::sizeTables() {
     strideBase.push_back(static_cast<int32_t>(strideCount));
     strideCount += static_cast<int64_t>(buffer.shape.size());
   }
-  // Either form may run, and who asks for the size of the workspace has not
-  // said where the tensors will lie.
+  // Any form of any variant may run: who asks for the size of the workspace has
+  // not said where the tensors will lie. (What a variant keeps in the plan's
+  // workspace is counted for its own sizes alone, by the expressions.)
   for (const auto *list : {&thePlan.launches, &thePlan.alternates})
     for (const plan::Launch &launch : *list) {
       auto maps = static_cast<int64_t>(launch.tensorMaps.size());
@@ -221,40 +224,37 @@ int64_t Executable::gridOf(const plan::Launch &launch,
   return counted ? grid : -1;
 }
 
-Status Executable::launchAll(const Tables &tables, const Layout &layout,
-                             const Queue &queue) const {
-  for (size_t i = 0; i < thePlan.launches.size(); ++i) {
-    LaunchCall call;
-    call.entry = entries[i];
-    const plan::Launch *form = &thePlan.launches[i];
-    bool runs = pickForm(form, call, tables);
-    const plan::Launch &launch = *form;
-    if (form != &thePlan.launches[i] && call.grid > 0)
-      sayGeneral(i, tables);
-    if (!runs)
-      return call.grid < 0 ? kernelError(launch, "its grid")
-                           : mapError(launch, tables);
-    if (call.grid == 0)
-      continue;
-    call.mapCount = static_cast<int64_t>(launch.tensorMaps.size());
-    int64_t *args = tables.args + call.mapCount * plan::kMapWords;
-    for (size_t a = 0; a < launch.args.size(); ++a)
-      if (!argumentOf(launch.args[a], tables, args[a]))
-        return kernelError(launch, "an argument");
-    call.args = tables.args;
-    call.argCount = static_cast<int64_t>(launch.args.size());
-    call.scratch =
-        tables.workspace ? tables.workspace + layout.scratch : nullptr;
-    call.scratchStride = layout.scratchStride;
-    call.scratchBytes = launch.scratchBytes;
-    call.blockThreads = launch.blockThreads;
-    if (Status status = backend.launch(call, queue); !status) {
-      Error error = status.error();
-      error.where = "kernel '" + launch.kernel + "', " + error.where;
-      return error;
-    }
-  }
-  return {};
+Status Executable::launchOne(size_t index, const Tables &tables,
+                             const Layout &layout, const Queue &queue) const {
+  LaunchCall call;
+  call.entry = entries[index];
+  const plan::Launch *form = &thePlan.launches[index];
+  bool runs = pickForm(form, call, tables);
+  const plan::Launch &launch = *form;
+  if (form != &thePlan.launches[index] && call.grid > 0)
+    sayGeneral(index, tables);
+  if (!runs)
+    return call.grid < 0 ? kernelError(launch, "its grid")
+                         : mapError(launch, tables);
+  if (call.grid == 0)
+    return {};
+  call.mapCount = static_cast<int64_t>(launch.tensorMaps.size());
+  int64_t *args = tables.args + call.mapCount * plan::kMapWords;
+  for (size_t a = 0; a < launch.args.size(); ++a)
+    if (!argumentOf(launch.args[a], tables, args[a]))
+      return kernelError(launch, "an argument");
+  call.args = tables.args;
+  call.argCount = static_cast<int64_t>(launch.args.size());
+  call.scratch = tables.workspace ? tables.workspace + layout.scratch : nullptr;
+  call.scratchStride = layout.scratchStride;
+  call.scratchBytes = launch.scratchBytes;
+  call.blockThreads = launch.blockThreads;
+  Status status = backend.launch(call, queue);
+  if (status)
+    return {};
+  Error error = status.error();
+  error.where = "kernel '" + launch.kernel + "', " + error.where;
+  return error;
 }
 
 Status Executable::run(const Tensors &tensors, void *workspace,
@@ -297,7 +297,9 @@ Status Executable::run(const Tensors &tensors, void *workspace,
   Status status =
       queue.checkPointers ? checkPointers(tables, layout, queue) : Status();
   if (status)
-    status = launchAll(tables, layout, queue);
+    status = eachLaunch(tables, [&](size_t index) {
+      return launchOne(index, tables, layout, queue);
+    });
   backend.leave(state);
   return status;
 }

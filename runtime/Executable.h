@@ -5,6 +5,7 @@
 // from. run() is then a straight line:
 //
 //   tensors -> checks -> dims -> buffer addresses and strides -> launches
+//                                     per choice: the variant of the sizes
 //                                     per launch: form, tensor maps, arguments
 //
 // and allocates nothing: its tables lie on the stack. A plan with more buffers
@@ -104,6 +105,10 @@ private:
                   int64_t &value) const;
   Status checkOverlap(const Tensors &tensors) const;
 
+  // Variants.h
+  template <typename Fn>
+  Status eachLaunch(const Tables &tables, const Fn &fn) const;
+
   // Forms.cpp
   bool isAligned(int32_t buffer, const Tables &tables) const;
   int32_t unaligned(const plan::Launch &launch, const Tables &tables) const;
@@ -130,7 +135,7 @@ private:
   Status checkPointers(const Tables &tables, const Layout &layout,
                        const Queue &queue) const;
   int64_t gridOf(const plan::Launch &launch, const Tables &tables) const;
-  Status launchAll(const Tables &tables, const Layout &layout,
+  Status launchOne(size_t index, const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 
   plan::Plan thePlan;

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
 #include "runtime/Log.h"
-#include "runtime/Tables.h"
+#include "runtime/Variants.h"
 
 #include <algorithm>
 
@@ -73,13 +73,13 @@ Error Executable::alignmentError(const plan::Launch &launch,
 
 /// For launches without a general form, and before anything is launched.
 Status Executable::checkAligned(const Tables &tables) const {
-  for (const plan::Launch &launch : thePlan.launches) {
+  return eachLaunch(tables, [&](size_t index) -> Status {
+    const plan::Launch &launch = thePlan.launches[index];
     if (launch.otherwise >= 0)
-      continue;
-    if (int32_t buffer = unaligned(launch, tables); buffer >= 0)
-      return alignmentError(launch, buffer);
-  }
-  return {};
+      return {};
+    int32_t buffer = unaligned(launch, tables);
+    return buffer < 0 ? Status() : alignmentError(launch, buffer);
+  });
 }
 
 /// Replaces a launch by its general form if what it assumes does not hold; else

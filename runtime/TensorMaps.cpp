@@ -14,7 +14,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "runtime/Executable.h"
-#include "runtime/Tables.h"
+#include "runtime/Variants.h"
 
 namespace azulejo::runtime {
 
@@ -157,17 +157,18 @@ Error Executable::mapError(const plan::Launch &launch,
 /// For launches without a general form, and before anything is launched. What
 /// is left is that the driver refuses a map that should be fine.
 Status Executable::checkMaps(const Tables &tables) const {
-  for (const plan::Launch &launch : thePlan.launches) {
+  return eachLaunch(tables, [&](size_t index) -> Status {
+    const plan::Launch &launch = thePlan.launches[index];
     if (launch.otherwise >= 0 || launch.tensorMaps.empty() ||
         gridOf(launch, tables) <= 0)
-      continue;
+      return {};
     for (const plan::TensorMap &map : launch.tensorMaps) {
       MappedTensor tensor;
       if (describe(map, tables, tensor))
         return mapError(launch, tables);
     }
-  }
-  return {};
+    return {};
+  });
 }
 
 } // namespace azulejo::runtime

@@ -2,7 +2,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "runtime/plan/Plan.h"
+#include "runtime/plan/Expr.h"
 
 #include <algorithm>
 

@@ -20,6 +20,9 @@
 // one runs is decided at every run, from the numbers that the kernel is given
 // (Launch::aligned, Launch::tensorMaps).
 //
+// Neighbouring launches may be the variants of a choice: ways to compute the
+// same, each for its range of a size. A run takes one of them (Choice).
+//
 // CPU entry point:  void entry(const int64_t *args, int64_t begin, int64_t end,
 //                              char *scratch)
 // runs work items [begin, end) of the grid; items are independent. `scratch`
@@ -33,62 +36,12 @@
 
 #include "azulejo/DType.h"
 #include "azulejo/Error.h"
+#include "runtime/plan/Expr.h"
 
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
 namespace azulejo::plan {
-
-/// A size in reverse Polish form over the plan's dimensions.
-class Expr {
-public:
-  enum Code : int64_t {
-    Const,
-    DimRef,
-    Add,
-    Sub,
-    Mul,
-    CeilDiv,
-    FloorDiv,
-    Min,
-    Max
-  };
-  Expr() : Expr(0) {}
-  Expr(int64_t constant) : code{Const, constant} {}
-  static Expr dim(int64_t index);
-  static Expr combine(Code op, const Expr &a, const Expr &b);
-  friend Expr operator+(const Expr &a, const Expr &b) {
-    return combine(Add, a, b);
-  }
-  friend Expr operator*(const Expr &a, const Expr &b) {
-    return combine(Mul, a, b);
-  }
-  friend Expr operator-(const Expr &a, const Expr &b) {
-    return combine(Sub, a, b);
-  }
-  friend Expr ceilDiv(const Expr &a, const Expr &b) {
-    return combine(CeilDiv, a, b);
-  }
-  friend Expr max(const Expr &a, const Expr &b) { return combine(Max, a, b); }
-  friend Expr min(const Expr &a, const Expr &b) { return combine(Min, a, b); }
-
-  /// False on overflow, on division by zero, on a dimension out of range, or
-  /// when the code is malformed (a hostile plan); never reads out of bounds.
-  bool evaluate(std::span<const int64_t> dims, int64_t &result) const;
-  /// What evaluate() needs of the code, checked once for all values.
-  bool isWellFormed(size_t dimCount) const;
-  /// The dimension's index, when the expression is exactly one dimension.
-  std::optional<int64_t> asDim() const;
-  bool operator==(const Expr &) const = default;
-
-  /// The raw code, for serialisation. Const and DimRef are followed by their
-  /// immediate; the other operations stand alone and take two values.
-  std::vector<int64_t> code;
-};
 
 struct DimInfo {
   std::string name;
@@ -175,6 +128,39 @@ struct Launch {
   Expr flops, bytes;            ///< model of work and of DRAM traffic
 };
 
+/// The launches of which a run takes a part: [begin, end).
+struct LaunchRange {
+  int32_t begin = 0, end = 0;
+};
+
+/// One way to compute a region: so many launches, for sizes from `min` to
+/// `max`. Its kernels may be right for no other sizes.
+struct Variant {
+  int64_t min = 0, max = 0;
+  int32_t launches = 1;
+  bool operator==(const Variant &) const = default;
+};
+
+/// Variants of one region, chosen by a size at every run.
+///
+///   launches   ... 3 | 4    5 | 6   | 7      | 8 ...
+///   variants         | 1..64  | ..2048 | ..8192|      of T in 1..8192
+///
+/// The variants are in ascending order and cover each value that the size can
+/// have exactly once. So there is always one to run.
+struct Choice {
+  int32_t first = 0; ///< of its launches in Plan::launches
+  /// Sums and products of dimensions and of constants >= 0: it is least where
+  /// all dimensions are, and greatest likewise.
+  Expr size;
+  std::vector<Variant> variants;
+
+  /// After the launches of all variants.
+  int32_t end() const;
+  /// What runs for these dimensions; empty where a dimension is out of range.
+  LaunchRange select(std::span<const int64_t> dims) const;
+};
+
 struct Image {
   std::string kind;     ///< "cpu-flat", "cubin" or "ptx"
   std::string arch;     ///< as TargetDesc::arch
@@ -194,12 +180,16 @@ struct Note {
 
 struct Plan {
   /// 2: launches with a general form (ADR 16). 3: tensor maps (ADR 21).
-  static constexpr int64_t kVersion = 3;
+  /// 4: choices (ADR 23).
+  static constexpr int64_t kVersion = 4;
   std::string target;   ///< TargetDesc::name
   std::string producer; ///< compiler build id
   std::vector<DimInfo> dims;
   std::vector<Buffer> buffers; ///< inputs first, then outputs, in graph order
   std::vector<Launch> launches;
+  /// In the order of their launches, which no two share. What is in none runs
+  /// for all sizes.
+  std::vector<Choice> choices;
   /// General forms. Each belongs to exactly one launch, assumes nothing and has
   /// no general form of its own.
   std::vector<Launch> alternates;

@@ -131,6 +131,17 @@ static json::Value launchJson(const Launch &launch) {
   };
 }
 
+static json::Value choiceJson(const Choice &choice) {
+  auto variant = [](const Variant &variant) -> json::Value {
+    return json::Object{{"min", variant.min},
+                        {"max", variant.max},
+                        {"launches", static_cast<int64_t>(variant.launches)}};
+  };
+  return json::Object{{"first", static_cast<int64_t>(choice.first)},
+                      {"size", exprJson(choice.size)},
+                      {"variants", listJson(choice.variants, variant)}};
+}
+
 static json::Value headerJson(const Plan &plan) {
   json::Object contracts;
   for (const auto &[name, value] : plan.contracts)
@@ -147,6 +158,7 @@ static json::Value headerJson(const Plan &plan) {
                         })},
       {"buffers", listJson(plan.buffers, bufferJson)},
       {"launches", listJson(plan.launches, launchJson)},
+      {"choices", listJson(plan.choices, choiceJson)},
       {"alternates", listJson(plan.alternates, launchJson)},
       {"images", listJson(plan.images, imageJson)},
       {"workspace", exprJson(plan.workspaceBytes)},
@@ -332,6 +344,17 @@ static Launch readLaunch(Reader &in, const json::Object &object) {
   return launch;
 }
 
+static Choice readChoice(Reader &in, const json::Object &object) {
+  Choice choice;
+  choice.first = in.index(object, "first");
+  choice.size = in.expr(object, "size");
+  in.objects(object, "variants", [&](const json::Object &item) {
+    choice.variants.push_back({in.number(item, "min"), in.number(item, "max"),
+                               in.index(item, "launches")});
+  });
+  return choice;
+}
+
 /// Fills `plan` from the header; takes the images' bytes from `blobs`.
 static void readHeader(Reader &in, const json::Object &header,
                        std::string_view blobs, Plan &plan) {
@@ -346,6 +369,9 @@ static void readHeader(Reader &in, const json::Object &header,
   });
   in.objects(header, "launches", [&](const json::Object &item) {
     plan.launches.push_back(readLaunch(in, item));
+  });
+  in.objects(header, "choices", [&](const json::Object &item) {
+    plan.choices.push_back(readChoice(in, item));
   });
   in.objects(header, "alternates", [&](const json::Object &item) {
     plan.alternates.push_back(readLaunch(in, item));

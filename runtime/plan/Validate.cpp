@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kMaxEntries = 1 << 16, kMaxCode = 1 << 12;
 constexpr int64_t kMaxScratch = int64_t{1} << 30;
 constexpr int32_t kMinSwizzle = 16, kMaxSwizzle = 128;
+constexpr size_t kMaxVariants = 64;
 
 class Validator {
 public:
@@ -25,7 +26,8 @@ public:
   Status run() {
     for (auto check : {&Validator::checkCounts, &Validator::checkDims,
                        &Validator::checkBuffers, &Validator::checkImages,
-                       &Validator::checkLaunches, &Validator::checkForms})
+                       &Validator::checkLaunches, &Validator::checkForms,
+                       &Validator::checkChoices})
       if (Status status = (this->*check)(); !status)
         return status;
     return {};
@@ -43,8 +45,8 @@ private:
   Status checkCounts() {
     for (size_t count :
          {plan.dims.size(), plan.buffers.size(), plan.launches.size(),
-          plan.alternates.size(), plan.images.size(), plan.notes.size(),
-          plan.contracts.size()})
+          plan.choices.size(), plan.alternates.size(), plan.images.size(),
+          plan.notes.size(), plan.contracts.size()})
       if (count > kMaxEntries)
         return fail("a table has more than 65536 entries");
     if (!good(plan.workspaceBytes) || !good(plan.unfusedBytes) ||
@@ -208,6 +210,78 @@ private:
     return {};
   }
 
+  Status checkChoices() {
+    int64_t end = 0, launches = static_cast<int64_t>(plan.launches.size());
+    for (const Choice &choice : plan.choices) {
+      if (choice.first < end || choice.first >= launches)
+        return fail("choices are out of the order of their launches");
+      if (choice.variants.size() < 2 || choice.variants.size() > kMaxVariants)
+        return fail(nameOf(choice) + "does not have 2 to 64 variants");
+      end = choice.first;
+      for (const Variant &variant : choice.variants) {
+        if (variant.launches < 1 || variant.launches > launches - end)
+          return fail(nameOf(choice) + "has a variant without its launches");
+        end += variant.launches;
+      }
+      if (Status status = checkCover(choice); !status)
+        return status;
+    }
+    return {};
+  }
+
+  std::string nameOf(const Choice &choice) const {
+    return "the choice at " + nameOf(plan.launches[choice.first]);
+  }
+
+  /// Whether each size that a run may have belongs to exactly one variant.
+  Status checkCover(const Choice &choice) const {
+    std::string what = nameOf(choice);
+    if (!good(choice.size) || !grows(choice.size))
+      return fail(what + "has a size that is no sum of products");
+    std::vector<int64_t> least, most;
+    for (const DimInfo &dim : plan.dims) {
+      least.push_back(dim.min);
+      most.push_back(dim.max);
+    }
+    int64_t next = 0, last = 0;
+    if (!choice.size.evaluate(least, next) || !choice.size.evaluate(most, last))
+      return fail(what + "has a size that does not fit 63 bits");
+    for (size_t i = 0; i < choice.variants.size(); ++i) {
+      const Variant &variant = choice.variants[i];
+      bool final = i + 1 == choice.variants.size();
+      if (variant.min > next)
+        return fail(what + "has no variant for size " + std::to_string(next));
+      if (variant.min < next)
+        return fail(what +
+                    (i ? "has two variants for size "
+                       : "begins before the least size, at ") +
+                    std::to_string(variant.min));
+      if (variant.max < variant.min || (!final && variant.max >= last))
+        return fail(what + "has an empty variant, or one after the greatest "
+                           "size");
+      if (final && variant.max != last)
+        return fail(what + "does not end at the greatest size, " +
+                    std::to_string(last));
+      if (!final)
+        next = variant.max + 1;
+    }
+    return {};
+  }
+
+  /// Whether an expression only grows with its dimensions, which are >= 0.
+  static bool grows(const Expr &expr) {
+    for (size_t i = 0; i < expr.code.size(); ++i) {
+      int64_t op = expr.code[i];
+      if (op == Expr::Const || op == Expr::DimRef) {
+        if (expr.code[++i] < 0)
+          return false;
+      } else if (op != Expr::Add && op != Expr::Mul) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   bool good(const Arg &arg) const {
     if (arg.kind > Arg::Size || !good(arg.size))
       return false;
@@ -231,6 +305,26 @@ private:
 bool Plan::isStrict() const {
   auto strict = contracts.find("strict");
   return strict != contracts.end() && strict->second;
+}
+
+int32_t Choice::end() const {
+  int32_t end = first;
+  for (const Variant &variant : variants)
+    end += variant.launches;
+  return end;
+}
+
+LaunchRange Choice::select(std::span<const int64_t> dims) const {
+  int64_t value = 0;
+  if (!size.evaluate(dims, value) || value < variants.front().min)
+    return {};
+  int32_t begin = first;
+  for (const Variant &variant : variants) {
+    if (value <= variant.max)
+      return {begin, begin + variant.launches};
+    begin += variant.launches;
+  }
+  return {};
 }
 
 int64_t Plan::countOf(BufferKind kind) const {

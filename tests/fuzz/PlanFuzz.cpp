@@ -23,6 +23,25 @@ static std::string framed(std::string_view header) {
   return bytes;
 }
 
+/// Choices keep the order of their launches, and the least and the greatest
+/// dimensions get the first and the last variant.
+static void checkChoices(const Plan &plan) {
+  std::vector<int64_t> least, most;
+  for (const DimInfo &dim : plan.dims) {
+    least.push_back(dim.min);
+    most.push_back(dim.max);
+  }
+  int32_t end = 0;
+  for (const Choice &choice : plan.choices) {
+    if (choice.first < end || choice.select(least).begin != choice.first ||
+        choice.select(most).end != choice.end())
+      std::abort();
+    end = choice.end();
+  }
+  if (static_cast<size_t>(end) > plan.launches.size())
+    std::abort();
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view input(reinterpret_cast<const char *>(data), size);
   (void)parse(input, "fuzz").ok();
@@ -37,6 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     dims.push_back(dim.max);
   int64_t value = 0;
   (void)plan->workspaceBytes.evaluate(dims, value);
+  checkChoices(*plan);
   size_t forms = 0;
   for (const Launch &launch : plan->launches) {
     (void)launch.grid.evaluate(dims, value);

@@ -196,6 +196,125 @@ TEST(Plan, TheFuzzersSeedIsAPlanWithTensorMaps) {
   EXPECT_EQ(plan->launches[0].otherwise, 0);
 }
 
+TEST(Plan, TheFuzzersSeedIsAPlanWithVariants) {
+  std::ifstream in(AZULEJO_FUZZ_CORPUS "/fuzz_plan/variants", std::ios::binary);
+  std::string seed(std::istreambuf_iterator<char>(in), {});
+  Result<Plan> plan = parse(framed(seed), "seed");
+  ASSERT_TRUE(plan) << plan.error().str();
+  ASSERT_EQ(plan->choices.size(), 1u);
+  EXPECT_EQ(plan->choices[0].variants.size(), 2u);
+}
+
+/// k0 alone, k1, a choice among k2 and k3 with k4, k5 alone; S in 1..1024.
+static Plan chosenPlan() {
+  Plan plan = fullPlan();
+  plan.dims = {{"S", 1, 1024}};
+  for (int i = 2; i < 6; ++i) {
+    plan.launches.push_back(plan.launches[1]);
+    plan.launches.back().kernel = "k" + std::to_string(i);
+  }
+  plan.choices = {{2, Expr::dim(0) * Expr(2), {{2, 130, 1}, {131, 2048, 2}}}};
+  return plan;
+}
+
+TEST(Plan, ChoicesRoundTrip) {
+  std::string bytes = serialize(chosenPlan());
+  Result<Plan> plan = parse(bytes, "test");
+  ASSERT_TRUE(plan) << plan.error().str();
+  EXPECT_EQ(serialize(*plan), bytes);
+  ASSERT_EQ(plan->choices.size(), 1u);
+  EXPECT_EQ(plan->choices[0].first, 2);
+  EXPECT_EQ(plan->choices[0].end(), 5);
+  EXPECT_EQ(plan->choices[0].variants, chosenPlan().choices[0].variants);
+  auto select = [&](int64_t s) {
+    LaunchRange range = plan->choices[0].select(std::vector<int64_t>{s});
+    return std::pair(range.begin, range.end);
+  };
+  for (int64_t s : {1, 2, 64, 65})
+    EXPECT_EQ(select(s), std::pair(2, 3)) << s;
+  for (int64_t s : {66, 67, 1024})
+    EXPECT_EQ(select(s), std::pair(3, 5)) << s;
+  for (int64_t s : {int64_t{0}, int64_t{1025}, INT64_MAX})
+    EXPECT_EQ(select(s), std::pair(0, 0)) << s;
+}
+
+/// What is wrong with the choices of a plan, whatever its digest says.
+static std::string refusalOf(const std::function<void(Choice &)> &edit) {
+  Plan plan = chosenPlan();
+  edit(plan.choices[0]);
+  Status status = validate(plan, "test");
+  if (status)
+    return "fine";
+  Result<Plan> parsed = parse(serialize(plan), "test");
+  EXPECT_FALSE(parsed);
+  EXPECT_EQ(status.error().rule, "plan.invalid");
+  return status.error().message;
+}
+
+TEST(Plan, VariantsMustCoverEverySizeExactlyOnce) {
+  const std::string at = "the choice at kernel 'k2' ";
+  auto variants = [](std::vector<Variant> list) {
+    return refusalOf([&](Choice &c) { c.variants = list; });
+  };
+  EXPECT_EQ(variants({{2, 64, 1}, {65, 2048, 2}}), "fine");
+  EXPECT_EQ(variants({{2, 64, 1}, {65, 65, 1}, {66, 2048, 1}}), "fine");
+  EXPECT_EQ(variants({{2, 64, 1}, {66, 2048, 2}}),
+            at + "has no variant for size 65");
+  EXPECT_EQ(variants({{2, 64, 1}, {64, 2048, 2}}),
+            at + "has two variants for size 64");
+  EXPECT_EQ(variants({{65, 2048, 2}, {2, 64, 1}}),
+            at + "has no variant for size 2");
+  EXPECT_EQ(variants({{3, 64, 1}, {65, 2048, 2}}),
+            at + "has no variant for size 2");
+  EXPECT_EQ(variants({{1, 64, 1}, {65, 2048, 2}}),
+            at + "begins before the least size, at 1");
+  std::string end = at + "does not end at the greatest size, 2048";
+  EXPECT_EQ(variants({{2, 64, 1}, {65, 2047, 2}}), end);
+  EXPECT_EQ(variants({{2, 64, 1}, {65, INT64_MAX, 2}}), end);
+  std::string empty =
+      at + "has an empty variant, or one after the greatest size";
+  EXPECT_EQ(variants({{2, 64, 1}, {65, 64, 1}, {65, 2048, 1}}), empty);
+  EXPECT_EQ(variants({{2, 2048, 1}, {2049, 2048, 2}}), empty);
+  EXPECT_EQ(variants({{2, INT64_MAX, 1}, {65, 2048, 2}}), empty);
+  std::string few = at + "does not have 2 to 64 variants";
+  EXPECT_EQ(variants({}), few);
+  EXPECT_EQ(variants({{2, 2048, 3}}), few);
+  EXPECT_EQ(variants(std::vector<Variant>(65, Variant{2, 2, 1})), few);
+}
+
+TEST(Plan, ChoicesMustHaveLaunchesAndASizeThatGrows) {
+  const std::string at = "the choice at kernel 'k2' ";
+  std::string lacks = at + "has a variant without its launches";
+  auto launches = [](size_t variant, int32_t count) {
+    return refusalOf([=](Choice &c) { c.variants[variant].launches = count; });
+  };
+  EXPECT_EQ(launches(1, 3), "fine");
+  EXPECT_EQ(launches(1, 4), lacks);
+  EXPECT_EQ(launches(0, 0), lacks);
+  EXPECT_EQ(launches(0, -1), lacks);
+  EXPECT_EQ(launches(0, INT32_MAX), lacks);
+  std::string order = "choices are out of the order of their launches";
+  for (int32_t first : {-1, 6, INT32_MAX, INT32_MIN})
+    EXPECT_EQ(refusalOf([=](Choice &c) { c.first = first; }), order);
+  std::string shape = at + "has a size that is no sum of products";
+  Expr s = Expr::dim(0), outside;
+  outside.code = {Expr::DimRef, 7};
+  for (const Expr &size :
+       {outside, Expr(2050) - s, s * Expr(-2), min(s * Expr(2), Expr(9))})
+    EXPECT_EQ(refusalOf([&](Choice &c) { c.size = size; }), shape);
+  EXPECT_EQ(refusalOf([&](Choice &c) { c.size = s * Expr(INT64_MAX / 2); }),
+            at + "has a size that does not fit 63 bits");
+
+  Plan plan = chosenPlan();
+  plan.choices.push_back(plan.choices[0]);
+  EXPECT_FALSE(validate(plan, "test")) << "two choices share launches";
+  plan.choices[0].first = 0;
+  plan.choices[1].first = 3;
+  EXPECT_TRUE(validate(plan, "test"));
+  std::swap(plan.choices[0], plan.choices[1]);
+  EXPECT_FALSE(validate(plan, "test"));
+}
+
 TEST(Plan, RoundTrips) {
   std::string bytes = serialize(fullPlan());
   Result<Plan> plan = parse(bytes, "test");

@@ -167,6 +167,45 @@ TEST(CudaBackend, ARunOnlyLaunches) {
                                    "cuLaunchKernel", "cuCtxPopCurrent_v2"}));
 }
 
+// Each run takes the launches of its size, and what is before and after them.
+TEST(CudaBackend, TheSizeOfARunDecidesAmongVariants) {
+  MockMachine machine;
+  plan::Plan plan = twicePlan(true);
+  plan.dims[0] = {"S", 1, 4096};
+  // t = 2 x; then y = 2 t by one of: 32 threads; 64; 256 twice, the first
+  // for nothing but to be seen.
+  plan.launches.resize(4, plan.launches[1]);
+  int64_t threads[] = {128, 32, 64, 256};
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    plan.launches[i].kernel = "k" + std::to_string(i);
+    plan.launches[i].blockThreads = threads[i];
+  }
+  plan.launches.push_back(plan.launches[3]);
+  plan.launches.back().kernel = "k4";
+  plan.choices = {
+      {1, plan::Expr::dim(0), {{1, 16, 1}, {17, 100, 1}, {101, 4096, 2}}}};
+  Prepared prepared(machine, plan);
+  ASSERT_TRUE(prepared.made) << prepared.made.error().str();
+  using Threads = std::vector<unsigned>;
+  const std::pair<int64_t, Threads> cases[] = {
+      {1, {128, 32}},   {15, {128, 32}},        {16, {128, 32}},
+      {17, {128, 64}},  {18, {128, 64}},        {99, {128, 64}},
+      {100, {128, 64}}, {101, {128, 256, 256}}, {4096, {128, 256, 256}}};
+  for (const auto &[rows, expected] : cases) {
+    OneRun run(prepared.device, *prepared, rows);
+    machine->startLog();
+    startCounting();
+    bool fine = run().ok();
+    EXPECT_EQ(stopCounting(), 0) << rows;
+    ASSERT_TRUE(fine) << rows;
+    Threads seen;
+    for (int i = 0; i < machine->launchCount; ++i)
+      seen.push_back(machine->launches[i].block[0]);
+    EXPECT_EQ(seen, expected) << rows;
+    run.expectTimes(4);
+  }
+}
+
 // The general form has another block, other shared memory, a grid of its own
 // and writes five columns.
 TEST(CudaBackend, TensorsThatAreNotAlignedTakeTheGeneralForm) {
