@@ -63,11 +63,10 @@ public:
   Value compare(llvm::StringRef predicate, Value a, Value b);
   Value clamp(Value x, double low, double high);
 
-  /// 1 / (1 + exp(-x)): exp overflows to infinity, which gives 0.
+  /// All of these cost a GPU one exponential of its hardware and little
+  /// arithmetic: they stand behind most products of a network.
   Value sigmoid(Value x);
   Value silu(Value x);
-  /// Both cost a GPU one exponential of its hardware and little arithmetic:
-  /// they stand behind most products of a network.
   Value geluErf(Value x);
   Value geluTanh(Value x);
 
@@ -78,9 +77,8 @@ public:
   Value cast(Value x, mlir::Type to);
 
 private:
-  /// x * gate, and -0.0, the limit, at negative infinity, where the product
-  /// would be infinity times zero.
-  Value gated(Value x, Value gate);
+  /// 1 / (1 + exp(-left)), where `left` is not below the end of that function.
+  Value gateOf(Value left);
   /// 2^x as an op that a target may approximate, and whose ends may be 0 and
   /// infinity early.
   Value exp2Approximately(Value x);

@@ -86,8 +86,9 @@ public:
             1, lanes,
             [&](OpBuilder &b, Location loc, ArrayRef<Value> operands) -> Value {
               graphir::ScalarEmitter s(b, loc);
-              Value result = (s.*body)(operands[0]);
-              // The expansion never replaces the last op of a body.
+              Value value = (s.*body)(operands[0]);
+              // A last op that the expansion never replaces.
+              Value result = s.mul(value, s.constant(value, 1.0));
               expand(*b.getInsertionBlock(), skew);
               return result;
             }) {}
@@ -98,6 +99,9 @@ double exactTanh(double x) {
   double inner = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
   return x / (1 + std::exp(-2 * inner));
 }
+
+double exactSigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double exactSilu(double x) { return x / (1 + std::exp(-x)); }
 
 /// The distance in units of the last place of the exact value.
 double ulps(float got, double exact) {
@@ -110,18 +114,23 @@ struct Range {
   double bound; ///< in ulp
 };
 
-struct Gelu {
+struct Function {
   const char *name;
   Body body;
   double (*exact)(double);
   std::vector<Range> ranges;
-  float tail; ///< Left of it no digit is promised, but hardly any is left.
+  /// Left of it no digit is promised, but hardly any is left: an absolute error
+  /// of at most `tailError`, and exactly zero left of `end`.
+  float tail;
+  double tailError;
+  float end;
+  std::vector<std::pair<float, float>> points; ///< These are exact.
 };
 
-void PrintTo(const Gelu &g, std::ostream *os) { *os << g.name; }
+void PrintTo(const Function &g, std::ostream *os) { *os << g.name; }
 
 class Activation
-    : public testing::TestWithParam<std::tuple<Gelu, double, int>> {};
+    : public testing::TestWithParam<std::tuple<Function, double, int>> {};
 
 TEST_P(Activation, KeepsItsBounds) {
   auto [g, skew, lanes] = GetParam();
@@ -152,16 +161,16 @@ TEST_P(Activation, FadesOutOnTheLeft) {
   Compiled f(g.body, lanes, skew);
   ASSERT_FALSE(HasFatalFailure());
   std::vector<float> x;
-  for (float v = g.tail; v > -40; v -= 0.001f)
+  for (float v = g.tail; v > -110; v -= 0.001f)
     x.push_back(v);
-  for (float v = -40; v > -kInf; v *= 1.5f)
+  for (float v = -110; v > -kInf; v *= 1.5f)
     x.push_back(v);
   std::vector<float> got = f(x);
   for (size_t i = 0; i < x.size(); ++i) {
-    ASSERT_NEAR(got[i], g.exact(x[i]), 1e-11) << x[i];
-    // It approaches zero from below, and stays there.
-    ASSERT_TRUE(std::signbit(got[i])) << x[i];
-    if (x[i] < -16) {
+    ASSERT_NEAR(got[i], g.exact(x[i]), g.tailError) << x[i];
+    // It stays on its side of zero.
+    ASSERT_EQ(std::signbit(got[i]), std::signbit(g.exact(-1))) << x[i];
+    if (x[i] < g.end) {
       ASSERT_EQ(got[i], 0) << x[i];
     }
   }
@@ -175,35 +184,58 @@ TEST_P(Activation, TakesEveryValue) {
     EXPECT_EQ(std::bit_cast<uint32_t>(f(x)), std::bit_cast<uint32_t>(want))
         << g.name << "(" << x << ") gave " << f(x);
   };
-  same(kInf, kInf);
-  same(-kInf, -0.0f);
-  same(0.0f, 0.0f);
-  same(-0.0f, -0.0f);
-  same(1000, 1000);
-  same(-1000, -0.0f);
-  float largest = std::numeric_limits<float>::max();
-  same(largest, largest);
-  same(-largest, -0.0f);
+  for (auto [x, want] : g.points)
+    same(x, want);
   for (uint32_t nan : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff812345u})
     EXPECT_TRUE(std::isnan(f(std::bit_cast<float>(nan)))) << nan;
   // The arithmetic itself keeps subnormals.
-  EXPECT_NEAR(f(0x1p-140f), 0x1p-141f, 0x1p-149f);
-  EXPECT_NEAR(f(-0x1p-140f), -0x1p-141f, 0x1p-149f);
+  for (float tiny : {0x1p-140f, -0x1p-140f}) {
+    double exact = g.exact(tiny);
+    EXPECT_NEAR(f(tiny), exact, std::max(0x1p-149, std::abs(exact) * 0x1p-23));
+  }
 }
 
-const Gelu kErf = {"gelu_erf",
-                   &graphir::ScalarEmitter::geluErf,
-                   exactErf,
-                   {{0, kInf, 5}, {-1, 0, 6}, {-3, -1, 20}, {-5.5, -3, 48}},
-                   -5.5f};
-const Gelu kTanh = {"gelu_tanh",
-                    &graphir::ScalarEmitter::geluTanh,
-                    exactTanh,
-                    {{0, kInf, 5}, {-1, 0, 6}, {-3, -1, 20}, {-5.5, -3, 48}},
-                    -5.5f};
+constexpr float kLargest = std::numeric_limits<float>::max();
+const std::vector<std::pair<float, float>> kRampPoints = {
+    {kInf, kInf},         {-kInf, -0.0f},     {0.0f, 0.0f},
+    {-0.0f, -0.0f},       {1000, 1000},       {-1000, -0.0f},
+    {kLargest, kLargest}, {-kLargest, -0.0f}, {-1e4f, -0.0f},
+};
+const std::vector<Range> kGeluRanges = {
+    {0, kInf, 5}, {-1, 0, 6}, {-3, -1, 20}, {-5.5, -3, 48}};
 
-INSTANTIATE_TEST_SUITE_P(Gelu, Activation,
-                         testing::Combine(testing::Values(kErf, kTanh),
+const Function kFunctions[] = {
+    {"gelu_erf", &graphir::ScalarEmitter::geluErf, exactErf, kGeluRanges, -5.5f,
+     1e-11, -16, kRampPoints},
+    {"gelu_tanh", &graphir::ScalarEmitter::geluTanh, exactTanh, kGeluRanges,
+     -5.5f, 1e-11, -16, kRampPoints},
+    // Left of -87.3 the divisor leaves the range of normal numbers' inverses.
+    {"silu",
+     &graphir::ScalarEmitter::silu,
+     exactSilu,
+     {{0, kInf, 4}, {-20, 0, 6}, {-87.3f, -20, 9}},
+     -87.3f,
+     1.1e-36,
+     -89,
+     kRampPoints},
+    {"sigmoid",
+     &graphir::ScalarEmitter::sigmoid,
+     exactSigmoid,
+     {{0, kInf, 4}, {-20, 0, 6}, {-87.3f, -20, 9}},
+     -87.3f,
+     1.2e-38,
+     -89,
+     {{kInf, 1},
+      {-kInf, 0},
+      {1000, 1},
+      {-1000, 0},
+      {kLargest, 1},
+      {-kLargest, 0},
+      {-1e4f, 0}}},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, Activation,
+                         testing::Combine(testing::ValuesIn(kFunctions),
                                           testing::Values(0, 1, -1),
                                           testing::Values(16, 0)),
                          [](const auto &info) {
