@@ -8,8 +8,10 @@
 // Verification of a candidate:
 //   1. at small, ragged sizes against the float64 oracle, by the rules of
 //      ir/reference/Check.h;
-//   2. at the tuned size against the region run op by op (no fusion), twice:
-//      the second run must give the same bits.
+//   2. at the same sizes on integers for which nothing can round, where there
+//      are any (ir/reference/ExactRange.h): equal to the oracle, bit by bit;
+//   3. at the tuned size against the region run op by op (no fusion), twice:
+//      the second run must give the same bits; and on integers, equal to it.
 // Before each run outputs and workspace are poisoned; after it the redzones of
 // every tensor and the inputs are checked. No memory is the user's.
 //
@@ -43,9 +45,12 @@ struct RunnerOptions {
 
 /// How a candidate passed verification.
 struct Verdict {
-  int64_t oracleCases = 0; ///< compared with the float64 oracle
-  bool full = false;       ///< compared with the unfused plan at full size
-  double maxUlp = 0;       ///< against the oracle
+  int64_t oracleCases = 0;  ///< compared with the float64 oracle
+  bool full = false;        ///< compared with the unfused plan at full size
+  double maxUlp = 0;        ///< against the oracle
+  int64_t exactCases = 0;   ///< equal to the oracle, on integers
+  bool exactFull = false;   ///< equal to the unfused plan, at full size
+  std::string noExact = {}; ///< neither: why not
 };
 
 using Sizes = std::map<std::string, int64_t>;
@@ -54,6 +59,9 @@ using Sizes = std::map<std::string, int64_t>;
 struct OracleCase {
   Sizes sizes;
   std::vector<reference::HostTensor> inputs, oracle, plain;
+  /// The inputs are integers that a seed gave: results must be the oracle's,
+  /// which is rounded to their types; there is no plain evaluation.
+  std::optional<uint64_t> exactSeed = std::nullopt;
 };
 
 /// What a region's candidates are compared with, as far as no device is needed
@@ -110,8 +118,9 @@ public:
   Result<measure::Timing> time(const KernelCode &code,
                                const measure::TimeOptions &options) override;
 
+  struct Opened; ///< of the implementation
+
 private:
-  struct Opened;
   target::TargetDesc target;
   RunnerOptions options;
   std::unique_ptr<Opened> opened;

@@ -90,6 +90,8 @@ Status GpuRegion::makeGolden(const References &references) {
   // neither there is nothing to verify by.
   if (!hasUnfused && (cases.empty() || gpu.queue->isSpent()))
     return unfused;
+  if (!hasUnfused && noExact.empty())
+    noExact = unfused.error().message;
   return {};
 }
 
@@ -97,9 +99,11 @@ Status GpuRegion::runUnfused(const References &references) {
   auto executable = prepareUnfused(references, *gpu.backend);
   if (!executable)
     return executable.error();
-  if (Status status = runGuarded(**executable, *golden,
-                                 planOrder((*executable)->plan(), facts.tuned));
-      !status) {
+  Status status = runGuarded(**executable, *golden,
+                             planOrder((*executable)->plan(), facts.tuned));
+  if (status)
+    status = makeExact(**executable);
+  if (!status) {
     if (gpu.queue->isSpent())
       measure::keepForGood(std::move(*executable)); // as in the destructor
     return status;
@@ -199,22 +203,22 @@ GpuRegion::runSmall(const runtime::Executable &code, const OracleCase &one) {
   return outputs;
 }
 
-/// One run at the tuned size, in `work`.
-Status GpuRegion::runFull(const runtime::Executable &code) {
-  for (size_t i = 0; i < golden->inputCount(); ++i)
+/// One run at the tuned size, in `work`, on the inputs of `from`.
+Status GpuRegion::runFull(const runtime::Executable &code,
+                          DeviceTensors &from) {
+  for (size_t i = 0; i < from.inputCount(); ++i)
     if (Status status =
-            gpu.queue->copy(work->buffer(i).data(), golden->buffer(i).data(),
-                            golden->buffer(i).bytes());
+            gpu.queue->copy(work->buffer(i).data(), from.buffer(i).data(),
+                            from.buffer(i).bytes());
         !status)
       return status;
   if (Status status =
           runGuarded(code, *work, planOrder(code.plan(), facts.tuned));
       !status)
     return status;
-  for (size_t i = 0; i < golden->inputCount(); ++i) {
-    auto changed = gpu.checks->compareBytes(work->buffer(i).data(),
-                                            golden->buffer(i).data(),
-                                            golden->buffer(i).bytes());
+  for (size_t i = 0; i < from.inputCount(); ++i) {
+    auto changed = gpu.checks->compareBytes(
+        work->buffer(i).data(), from.buffer(i).data(), from.buffer(i).bytes());
     if (!changed)
       return changed.error();
     if (*changed)
@@ -255,15 +259,10 @@ Status GpuRegion::compareOutput(size_t output, double depth) {
       return {};
   }
   // Something may be wrong: the host's rule says what, in words.
-  HostTensor ours = HostTensor::dense(dtype, golden->shape(binding)),
-             theirs = ours;
-  Status status =
-      gpu.device->download(ours.bytes.data(), actual,
-                           static_cast<size_t>(bytes), gpu.queue->handle());
+  HostTensor ours, theirs;
+  Status status = download(output, *work, ours);
   if (status)
-    status =
-        gpu.device->download(theirs.bytes.data(), expected,
-                             static_cast<size_t>(bytes), gpu.queue->handle());
+    status = download(output, *golden, theirs);
   if (!status)
     return status;
   if (auto what = disagreement(ours, theirs, narrowest, depth))
@@ -313,17 +312,19 @@ Result<Verdict> GpuRegion::verify(const KernelCode &code) {
     if (Status status = checkCase(facts.graph, one, *outputs, verdict); !status)
       return status.error();
   }
-  Status status = runFull(**executable);
+  Status status = runFull(**executable, *golden);
   for (size_t output = 0; status && output < again.size(); ++output)
     status =
         gpu.queue->copy(again[output].data(), outputOf(*work, output).data(),
                         again[output].bytes());
   if (status)
-    status = runFull(**executable);
+    status = runFull(**executable, *golden);
   if (status)
     status = compareWithAgain();
   if (status && hasUnfused)
     status = compareWithUnfused();
+  if (status)
+    status = verifyExactly(**executable, verdict);
   if (!status)
     return status.error();
   verdict.full = hasUnfused;

@@ -6,6 +6,7 @@
 // (autotune/measure/DeviceChecks).
 //
 //   golden   inputs | result of the unfused plan           never changed after
+//   exact    the same, of integers for which nothing rounds
 //   work     inputs | outputs of a candidate               between redzones
 //   copies   inputs | outputs, many times                  for timing
 //
@@ -52,13 +53,17 @@ private:
 
   Status makeGolden(const References &references);
   Status runUnfused(const References &references);
+  Status makeExact(const runtime::Executable &unfused);
   Result<runtime::Executable *> prepare(const KernelCode &code);
   Status upload(Tensors &set, const std::vector<reference::HostTensor> &inputs);
   Result<std::vector<reference::HostTensor>>
   runSmall(const runtime::Executable &code, const OracleCase &one);
   Status runGuarded(const runtime::Executable &code, Tensors &set,
                     std::span<const int64_t> dims);
-  Status runFull(const runtime::Executable &code);
+  Status runFull(const runtime::Executable &code, Tensors &from);
+  Status verifyExactly(const runtime::Executable &code, Verdict &verdict);
+  Status compareExactly(size_t output);
+  Status download(size_t output, Tensors &from, reference::HostTensor &to);
   Status compareWithAgain();
   Status compareWithUnfused();
   Status compareOutput(size_t output, double depth);
@@ -73,7 +78,9 @@ private:
   const RunnerOptions &options;
   RegionFacts facts;
   std::vector<OracleCase> cases;
-  std::optional<Tensors> golden, work;
+  std::optional<Tensors> golden, exact, work;
+  uint64_t exactSeed = 0;
+  std::string noExact; ///< why there is none
   bool hasUnfused = false;
   std::vector<double> typical;              ///< size of an output's values
   std::vector<measure::DeviceBuffer> again; ///< outputs of the first run

@@ -7,6 +7,7 @@
 #include "frontend/driver/RegionReference.h"
 #include "frontend/driver/TrialData.h"
 #include "ir/reference/Check.h"
+#include "ir/reference/ExactInputs.h"
 #include "runtime/cpu/CpuBackend.h"
 #include "runtime/cpu/ThreadPool.h"
 
@@ -28,12 +29,16 @@ struct LocalRunner::Opened {
   RegionFacts facts;
   std::vector<OracleCase> cases;
   std::vector<HostTensor> fullInputs, unfused;
-  std::vector<TensorSet> copies; ///< for timing, made on first use
+  ExactData exact;                      ///< integers at the tuned size
+  std::vector<HostTensor> exactUnfused; ///< and the unfused plan's results
+  std::vector<TensorSet> copies;        ///< for timing, made on first use
   std::map<std::string, std::unique_ptr<runtime::Executable>> prepared;
 
   runtime::Queue queue() { return {nullptr, &pool}; }
   Result<runtime::Executable *> prepare(const KernelCode &code,
                                         const target::TargetDesc &target);
+  Status verifyExactly(const runtime::Executable &executable,
+                       int64_t redzoneBytes, Verdict &verdict);
 };
 
 LocalRunner::LocalRunner(target::TargetDesc target, RunnerOptions options)
@@ -106,16 +111,26 @@ LocalRunner::Opened::prepare(const KernelCode &code,
   return slot.get();
 }
 
-/// The region run op by op, at the tuned size.
-static Result<std::vector<HostTensor>>
-runUnfused(const References &references, const runtime::CpuBackend &backend,
-           const Sizes &sizes, const std::vector<HostTensor> &inputs,
-           const runtime::Queue &queue) {
+/// The region run op by op, at the tuned size, on both kinds of inputs.
+static Status runUnfused(const References &references,
+                         LocalRunner::Opened &opened) {
   Result<std::unique_ptr<runtime::Executable>> executable =
-      prepareUnfused(references, backend);
+      prepareUnfused(references, opened.backend);
   if (!executable)
     return executable.error();
-  return runGuarded(**executable, sizes, inputs, queue, 4096);
+  auto run = [&](const std::vector<HostTensor> &inputs,
+                 std::vector<HostTensor> &outputs) -> Status {
+    auto made = runGuarded(**executable, opened.facts.tuned, inputs,
+                           opened.queue(), 4096);
+    if (!made)
+      return made.error();
+    outputs = std::move(*made);
+    return {};
+  };
+  Status status = run(opened.fullInputs, opened.unfused);
+  if (status && opened.exact.whyNot.empty())
+    status = run(opened.exact.inputs, opened.exactUnfused);
+  return status;
 }
 
 Result<References> LocalRunner::makeReferences(const std::string &region) {
@@ -142,15 +157,19 @@ Status LocalRunner::open(const std::string &region,
   if (!inputs)
     return inputs.error();
   fresh->fullInputs = std::move(*inputs);
-  Result<std::vector<HostTensor>> unfused =
-      runUnfused(references, fresh->backend, fresh->facts.tuned,
-                 fresh->fullInputs, fresh->queue());
+  Result<ExactData> exact =
+      exactInputs(fresh->facts.graph, fresh->facts.tuned, options.seed + 1, 0);
+  if (!exact)
+    return exact.error();
+  fresh->exact = std::move(*exact);
   // Some ops have no kernel of their own; then the oracle stands alone. With
   // neither there is nothing to verify by.
-  if (unfused)
-    fresh->unfused = std::move(*unfused);
-  else if (fresh->cases.empty())
-    return unfused.error();
+  if (Status unfused = runUnfused(references, *fresh); !unfused) {
+    if (fresh->cases.empty())
+      return unfused;
+    if (fresh->exact.whyNot.empty())
+      fresh->exact.whyNot = unfused.error().message;
+  }
   opened = std::move(fresh);
   return {};
 }
@@ -201,7 +220,30 @@ Result<Verdict> LocalRunner::verify(const KernelCode &code) {
     }
     verdict.full = true;
   }
+  if (Status status =
+          opened->verifyExactly(**executable, options.redzoneBytes, verdict);
+      !status)
+    return status.error();
   return verdict;
+}
+
+/// At the tuned size on integers: equal to what the unfused plan gives.
+Status LocalRunner::Opened::verifyExactly(const runtime::Executable &executable,
+                                          int64_t redzoneBytes,
+                                          Verdict &verdict) {
+  if (!exact.whyNot.empty()) {
+    verdict.noExact = verdict.exactCases ? "" : exact.whyNot;
+    return {};
+  }
+  auto outputs =
+      runGuarded(executable, facts.tuned, exact.inputs, queue(), redzoneBytes);
+  if (!outputs)
+    return outputs.error();
+  for (size_t i = 0; i < outputs->size(); ++i)
+    if (auto what = reference::firstDifference((*outputs)[i], exactUnfused[i]))
+      return inexactCandidate(i, facts.tuned, exact.seed, *what);
+  verdict.exactFull = true;
+  return {};
 }
 
 Result<measure::Timing> LocalRunner::time(const KernelCode &code,

@@ -56,6 +56,8 @@ Message toMessage(const References &references) {
     for (const auto &[name, size] : one.sizes)
       sizes[name] = size;
     json::Object row{{"sizes", std::move(sizes)}};
+    if (one.exactSeed)
+      row["exactSeed"] = static_cast<int64_t>(*one.exactSeed);
     row["inputs"] = append(one.inputs, message.blob);
     row["oracle"] = append(one.oracle, message.blob);
     row["plain"] = append(one.plain, message.blob);
@@ -127,6 +129,8 @@ std::optional<References> referencesFrom(const Message &message) {
         return std::nullopt;
       one.sizes[name.str()] = *number;
     }
+    if (auto seed = row->getInteger("exactSeed"))
+      one.exactSeed = static_cast<uint64_t>(*seed);
     if (!take(*row, "inputs", blob, one.inputs) ||
         !take(*row, "oracle", blob, one.oracle) ||
         !take(*row, "plain", blob, one.plain))

@@ -9,6 +9,7 @@
 #include "frontend/driver/TrialData.h"
 #include "ir/reference/Check.h"
 #include "ir/reference/Evaluate.h"
+#include "ir/reference/ExactInputs.h"
 
 #include <cmath>
 
@@ -47,28 +48,49 @@ double depthOf(const RegionFacts &facts, double outputElements) {
   return facts.flopsAt(facts.tuned) / std::max(outputElements, 1.0);
 }
 
+/// What the oracle says to a case, and for one that is not exact the plain
+/// evaluation.
+static Status evaluateCase(const graph::Graph &graph, OracleCase &one,
+                           reference::Mode mode) {
+  auto result = reference::evaluate(graph, one.sizes, one.inputs, mode);
+  if (!result)
+    return result.error();
+  if (one.exactSeed)
+    for (size_t i = 0; i < result->size(); ++i)
+      (*result)[i] = reference::roundedOnce(
+          (*result)[i], graph.type(graph.outputs()[i].value).dtype);
+  (mode == reference::Mode::Oracle ? one.oracle : one.plain) =
+      std::move(*result);
+  return {};
+}
+
 Result<std::vector<OracleCase>> oracleCases(const RegionFacts &facts,
                                             uint64_t seed, int threads) {
   const graph::Graph &graph = facts.graph;
   std::vector<OracleCase> cases;
-  for (const Sizes &sizes : facts.small) {
+  size_t inputCount = std::max<size_t>(graph.inputs().size(), 1);
+  for (size_t i = 0; i < facts.small.size(); ++i) {
+    const Sizes &sizes = facts.small[i];
     Result<std::vector<HostTensor>> inputs = randomInputs(graph, sizes, seed);
     if (!inputs)
       return inputs.error();
     cases.push_back({sizes, std::move(*inputs), {}, {}});
+    Result<ExactData> exact =
+        exactInputs(graph, sizes, seed + 2 + i, i % inputCount);
+    if (!exact)
+      return exact.error();
+    if (exact->whyNot.empty())
+      cases.push_back({sizes, std::move(exact->inputs), {}, {}, exact->seed});
   }
-  // Each case is evaluated in both modes.
-  std::vector<Status> statuses(2 * cases.size());
-  inParallel(statuses.size(), threads, [&](size_t i) {
-    OracleCase &one = cases[i / 2];
-    bool oracle = i % 2 == 0;
-    auto result = reference::evaluate(graph, one.sizes, one.inputs,
-                                      oracle ? reference::Mode::Oracle
-                                             : reference::Mode::Plain);
-    if (result)
-      (oracle ? one.oracle : one.plain) = std::move(*result);
-    else
-      statuses[i] = result.error();
+  std::vector<std::pair<OracleCase *, reference::Mode>> jobs;
+  for (OracleCase &one : cases) {
+    jobs.emplace_back(&one, reference::Mode::Oracle);
+    if (!one.exactSeed)
+      jobs.emplace_back(&one, reference::Mode::Plain);
+  }
+  std::vector<Status> statuses(jobs.size());
+  inParallel(jobs.size(), threads, [&](size_t i) {
+    statuses[i] = evaluateCase(graph, *jobs[i].first, jobs[i].second);
   });
   for (const Status &status : statuses)
     if (!status)
@@ -167,8 +189,31 @@ static bool hasNan(const HostTensor &oracle) {
   return false;
 }
 
+Error inexactCandidate(size_t output, const Sizes &sizes, uint64_t seed,
+                       const std::string &difference) {
+  std::string at;
+  for (const auto &[name, size] : sizes)
+    at += ", " + name + " = " + std::to_string(size);
+  return wrongCandidate("output " + std::to_string(output) +
+                            ", on integers for which nothing rounds (seed " +
+                            std::to_string(seed) + at + "): " + difference,
+                        "exact");
+}
+
+static Status checkExactCase(const OracleCase &one,
+                             const std::vector<HostTensor> &outputs,
+                             Verdict &verdict) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (auto what = reference::firstDifference(outputs[i], one.oracle[i]))
+      return inexactCandidate(i, one.sizes, *one.exactSeed, *what);
+  ++verdict.exactCases;
+  return {};
+}
+
 Status checkCase(const graph::Graph &graph, const OracleCase &one,
                  const std::vector<HostTensor> &outputs, Verdict &verdict) {
+  if (one.exactSeed)
+    return checkExactCase(one, outputs, verdict);
   bool attention = false;
   for (const graph::Op &op : graph.ops())
     attention |= op.kind == "attention";

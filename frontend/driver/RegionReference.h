@@ -36,6 +36,11 @@ Status checkCase(const graph::Graph &graph, const OracleCase &one,
 
 Error wrongCandidate(std::string message, const char *rule);
 
+/// A result of the exact test; `difference` as reference::firstDifference()
+/// words it.
+Error inexactCandidate(size_t output, const Sizes &sizes, uint64_t seed,
+                       const std::string &difference);
+
 /// The region run op by op; an error where some op has no kernel of its own.
 Result<std::unique_ptr<runtime::Executable>>
 prepareUnfused(const References &references, const runtime::Backend &backend);

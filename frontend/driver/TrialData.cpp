@@ -5,7 +5,9 @@
 #include "frontend/driver/TrialData.h"
 
 #include "ir/reference/Evaluate.h"
+#include "ir/reference/ExactInputs.h"
 #include "ir/reference/Float.h"
+#include "ir/reference/Random.h"
 
 #include <cmath>
 #include <cstring>
@@ -13,27 +15,9 @@
 namespace azulejo::driver {
 
 using reference::HostTensor;
+using reference::Random;
 
 namespace {
-
-/// SplitMix64: every index gives its own number, on every machine.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  int64_t below(int64_t limit) {
-    return limit <= 1 ? 0 : static_cast<int64_t>(next() % uint64_t(limit));
-  }
-
-private:
-  uint64_t state;
-};
 
 // So many elements of a tensor are drawn; a larger one repeats them. The period
 // is a prime, so that no tile meets the values of another one.
@@ -53,9 +37,9 @@ static bool needsPositive(const graph::Graph &graph) {
   return false;
 }
 
-/// What an integer input may hold, from the ops that read it.
-static Result<IntegerRange> rangeOf(const graph::Graph &graph,
-                                    graph::ValueId id, const Sizes &sizes) {
+/// What an integer input may hold, if an op that reads it uses it as an index.
+static Result<std::optional<IntegerRange>>
+indexRange(const graph::Graph &graph, graph::ValueId id, const Sizes &sizes) {
   for (const graph::Op &op : graph.ops())
     for (size_t i = 1; i < op.operands.size(); ++i) {
       if (op.operands[i] != id ||
@@ -71,7 +55,7 @@ static Result<IntegerRange> rangeOf(const graph::Graph &graph,
       if (attention) {
         // Keys of all layouts: [.., keys or heads, .., size].
         int64_t keys = std::max((*shape)[1], (*shape)[2]);
-        return IntegerRange{keys / 2, keys + 1};
+        return std::optional(IntegerRange{keys / 2, keys + 1});
       }
       int64_t axis = 0;
       if (auto it = op.attrs.find("axis"); it != op.attrs.end())
@@ -80,10 +64,11 @@ static Result<IntegerRange> rangeOf(const graph::Graph &graph,
       if (axis < 0)
         axis += static_cast<int64_t>(shape->size());
       if (op.kind == "cache_update")
-        return IntegerRange{0, std::max<int64_t>((*shape)[axis] / 2, 1)};
-      return IntegerRange{0, (*shape)[axis]};
+        return std::optional(
+            IntegerRange{0, std::max<int64_t>((*shape)[axis] / 2, 1)});
+      return std::optional(IntegerRange{0, (*shape)[axis]});
     }
-  return IntegerRange{};
+  return std::optional<IntegerRange>();
 }
 
 /// Fills a dense tensor with copies of its first elements.
@@ -122,17 +107,56 @@ randomInputs(const graph::Graph &graph, const Sizes &sizes, uint64_t seed) {
       for (int64_t i = 0; i < count; ++i)
         tensor.setFlatInt(i, random.below(5) > 0);
     } else {
-      Result<IntegerRange> range = rangeOf(graph, id, sizes);
-      if (!range)
-        return range.error();
+      auto index = indexRange(graph, id, sizes);
+      if (!index)
+        return index.error();
+      IntegerRange range = index->value_or(IntegerRange{});
       for (int64_t i = 0; i < count; ++i)
-        tensor.setFlatInt(i,
-                          range->low + random.below(range->high - range->low));
+        tensor.setFlatInt(i, range.low + random.below(range.high - range.low));
     }
     repeat(tensor, count);
     inputs.push_back(std::move(tensor));
   }
   return inputs;
+}
+
+Result<ExactData> exactInputs(const graph::Graph &graph, const Sizes &sizes,
+                              uint64_t seed, size_t favoured) {
+  std::vector<std::optional<reference::IntegerInput>> given;
+  for (graph::ValueId id : graph.inputs()) {
+    DType dtype = graph.type(id).dtype;
+    given.emplace_back();
+    if (isFloat(dtype))
+      continue;
+    if (dtype == DType::I1) {
+      given.back() = {0, 1};
+      continue;
+    }
+    auto index = indexRange(graph, id, sizes);
+    if (!index)
+      return index.error();
+    // Weights of 8 bits take part in sums; wider integers only compare.
+    if (!*index && dtype == DType::I8)
+      continue;
+    IntegerRange range = index->value_or(IntegerRange{});
+    given.back() = {range.low, std::max(range.high - 1, range.low)};
+  }
+  Result<reference::ExactChoice> choice =
+      reference::chooseIntegers(graph, sizes, given, favoured);
+  if (!choice)
+    return choice.error();
+  ExactData data{{}, choice->whyNot, seed};
+  Random seeds(seed);
+  for (size_t i = 0; i < choice->inputs.size(); ++i) {
+    const graph::TensorType &type = graph.type(graph.inputs()[i]);
+    Result<std::vector<int64_t>> shape =
+        reference::concreteShape(type.shape, sizes, "input");
+    if (!shape)
+      return shape.error();
+    data.inputs.push_back(reference::drawIntegers(
+        type.dtype, std::move(*shape), choice->inputs[i], seeds.next()));
+  }
+  return data;
 }
 
 /// An element of a dense tensor, fast for the common types.

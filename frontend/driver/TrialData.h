@@ -15,6 +15,17 @@ namespace azulejo::driver {
 Result<std::vector<reference::HostTensor>>
 randomInputs(const graph::Graph &graph, const Sizes &sizes, uint64_t seed);
 
+/// Integers on which a region is exact (ir/reference/ExactInputs.h).
+struct ExactData {
+  std::vector<reference::HostTensor> inputs; ///< empty: there are none
+  std::string whyNot;                        ///< then
+  uint64_t seed = 0;                         ///< they were drawn with
+};
+
+/// `favoured`: the input that gets the largest of them.
+Result<ExactData> exactInputs(const graph::Graph &graph, const Sizes &sizes,
+                              uint64_t seed, size_t favoured);
+
 /// How far two evaluations of a region may lie apart, relative to the size of
 /// their values: as a whole, and (16 times this) at one element.
 double unfusedTolerance(DType narrowest, double depth);

@@ -80,7 +80,8 @@ void Tuner::State::addRows(const std::string &label, const RegionFacts &facts,
       row["gflops"] = facts.flopsAt(facts.tuned) / trial->medianNs;
       row["gbps"] = facts.bytesAt(facts.tuned) / trial->medianNs;
     }
-    for (const char *name : {"image_digest", "winner", "assembly", "device"})
+    for (const char *name :
+         {"image_digest", "winner", "assembly", "device", "exact"})
       if (const json::Value *detail = trial->details.get(name))
         row[name] = *detail;
     rows.push_back(std::move(row));
@@ -91,6 +92,17 @@ static std::string labelOf(const std::string &region, const RegionFacts &facts,
                            const std::string &family) {
   return family + " " + facts.dtypes() + " " + facts.bucket() + " #" +
          plan::digestOf(region).substr(0, 8);
+}
+
+/// What verification compared a candidate with.
+static void addVerdict(json::Object &details, const Verdict &verdict) {
+  details["oracle_cases"] = verdict.oracleCases;
+  details["checked_at_full_size"] = verdict.full;
+  json::Object exact{{"cases", verdict.exactCases},
+                     {"at_full_size", verdict.exactFull}};
+  if (!verdict.noExact.empty())
+    exact["why_not"] = json::fixUTF8(verdict.noExact);
+  details["exact"] = std::move(exact);
 }
 
 /// Whether the winner of another environment is right in this one, too: it is
@@ -120,8 +132,7 @@ bool Tuner::State::stillHolds(const std::string &region,
   trial.status = checked->status;
   trial.reason = checked->reason;
   trial.details["image_digest"] = checked->digest.substr(0, 64);
-  trial.details["oracle_cases"] = checked->verdict.oracleCases;
-  trial.details["checked_at_full_size"] = checked->verdict.full;
+  addVerdict(trial.details, checked->verdict);
   if (!trial.isOk()) {
     trial.details["winner"] = false;
     request.log(1, what + " holds no longer, so tuning begins anew: " +
@@ -205,10 +216,8 @@ trialOf(const Candidate &candidate, const cache::Environment &environment,
   } else {
     trial.details["load"] = candidate.disturbance.str();
   }
-  if (!candidate.sameAs) {
-    trial.details["oracle_cases"] = candidate.verdict.oracleCases;
-    trial.details["checked_at_full_size"] = candidate.verdict.full;
-  }
+  if (!candidate.sameAs)
+    addVerdict(trial.details, candidate.verdict);
   trial.details["winner"] = candidate.winner;
   if (candidate.winner)
     trial.details[kSearchedDetail] = complete;

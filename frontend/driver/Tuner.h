@@ -62,7 +62,8 @@ public:
   /// fastest first: kernel, region, schedule, status, reason, samples,
   /// provisional, flops, bytes, matrix_rate, image_digest, winner; if timed
   /// also median_ns, ci_low_ns, ci_high_ns, percent_of_best, gflops and gbps;
-  /// of a GPU also assembly (registers, ...) and device (clock, throttling).
+  /// also exact (the test on integers: cases, at_full_size, or why_not); of a
+  /// GPU also assembly (registers, ...) and device (clock, throttling).
   std::string candidatesJson() const;
   /// False when the budget or the user ended the work early.
   bool complete() const;

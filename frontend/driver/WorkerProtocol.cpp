@@ -342,6 +342,9 @@ std::optional<KernelCode> codeFrom(const Message &message) {
 Message toMessage(const Verdict &verdict) {
   return {json::Object{{"oracleCases", verdict.oracleCases},
                        {"full", verdict.full},
+                       {"exactCases", verdict.exactCases},
+                       {"exactFull", verdict.exactFull},
+                       {"noExact", utf8(verdict.noExact)},
                        {"maxUlp", std::isfinite(verdict.maxUlp)
                                       ? json::Value(verdict.maxUlp)
                                       : json::Value(1e300)}},
@@ -352,9 +355,12 @@ std::optional<Verdict> verdictFrom(const Message &message) {
   auto cases = message.json.getInteger("oracleCases");
   auto full = message.json.getBoolean("full");
   auto ulp = message.json.getNumber("maxUlp");
-  if (!cases || !full || !ulp)
+  auto exactCases = message.json.getInteger("exactCases");
+  auto exactFull = message.json.getBoolean("exactFull");
+  auto noExact = message.json.getString("noExact");
+  if (!cases || !full || !ulp || !exactCases || !exactFull || !noExact)
     return std::nullopt;
-  return Verdict{*cases, *full, *ulp};
+  return Verdict{*cases, *full, *ulp, *exactCases, *exactFull, noExact->str()};
 }
 
 // Integers of a target that its device may have otherwise than its row.

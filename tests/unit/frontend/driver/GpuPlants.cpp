@@ -26,6 +26,8 @@ GpuOutcome outcomeOf(GpuPlant plant) {
     return {"under", "wrong", "1 bytes before the start"};
   case GpuPlant::Input:
     return {"input", "wrong", "put 0"}; // other threads may read what it wrote
+  case GpuPlant::Bit:
+    return {"bit", "wrong", "[exact]"};
   }
   return {};
 }
@@ -99,11 +101,22 @@ void plant(driver::KernelCode &code, GpuPlant what) {
   case GpuPlant::Input:
     last = place(code.entry, 0, true, -4) + one;
     break;
+  case GpuPlant::Bit:
+    // Every thread stores the same: twice the input, but for that bit.
+    last = place(code.entry, 0, true, -4) +
+           "ld.global.f32 %azFloat, [%azPlace]; "
+           "add.f32 %azFloat, %azFloat, %azFloat; "
+           "mov.b32 %azWord, %azFloat; xor.b32 %azWord, %azWord, 1; " +
+           place(code.entry, 2, true, -4) +
+           "st.global.u32 [%azPlace], %azWord; ";
+    break;
   }
   std::string tail = text.substr(body + 2);
   replaceAll(tail, "ret;", last + "ret;");
   text = commentOf(what) + text.substr(0, body + 2) +
-         "\n.reg .b64 %azPlace, %azRows, %azStride;\n" + first + tail;
+         "\n.reg .b64 %azPlace, %azRows, %azStride;\n"
+         ".reg .b32 %azWord;\n.reg .f32 %azFloat;\n" +
+         first + tail;
 }
 
 void plantDuration(driver::KernelCode &code, int microseconds) {

@@ -23,10 +23,12 @@ enum class GpuPlant {
   Over,    ///< also writes one byte after the output
   Under,   ///< also writes one byte before the output
   Input,   ///< spoils the last element of the input
+  Bit,     ///< turns the last bit of one element of the output
 };
 inline constexpr GpuPlant kAllGpuPlants[] = {
-    GpuPlant::Illegal, GpuPlant::Trap, GpuPlant::Endless, GpuPlant::Nothing,
-    GpuPlant::Wrong,   GpuPlant::Over, GpuPlant::Under,   GpuPlant::Input};
+    GpuPlant::Illegal, GpuPlant::Trap,  GpuPlant::Endless,
+    GpuPlant::Nothing, GpuPlant::Wrong, GpuPlant::Over,
+    GpuPlant::Under,   GpuPlant::Input, GpuPlant::Bit};
 
 /// What a tuner is to find: the status, and a part of the reason.
 struct GpuOutcome {

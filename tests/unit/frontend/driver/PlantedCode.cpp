@@ -36,6 +36,8 @@ const char *plantName(Plant plant) {
     return "memory";
   case Plant::Stack:
     return "stack";
+  case Plant::LastBit:
+    return "last bit";
   }
   return "";
 }
@@ -142,6 +144,9 @@ void plant(driver::KernelCode &code, Plant what, int outputArg, int inputArg,
     break;
   case Plant::Stack: // call $
     a.bytes({0xe8}).word(-5);
+    break;
+  case Plant::LastBit: // or byte [rax], 1
+    a.callGood().loadRax(outputArg).bytes({0x80, 0x08, 0x01}).ret();
     break;
   }
   a.enter();

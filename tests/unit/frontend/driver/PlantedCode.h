@@ -28,7 +28,9 @@ enum class Plant {
   Unsteady,     ///< flips last bits of the output as the clock has it
   Memory,       ///< asks for memory until it gets none, and uses that
   Stack,        ///< recurses without end
+  LastBit,      ///< sets the last bit of the first element of the output
 };
+/// All that are found in every region; an exact test has to find the last bit.
 inline constexpr Plant kAllPlants[] = {
     Plant::Null,         Plant::Trap,         Plant::Loop,
     Plant::Half,         Plant::Nothing,      Plant::OneByteOver,

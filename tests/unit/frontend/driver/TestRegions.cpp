@@ -51,6 +51,74 @@ std::string rowChainRegion(int64_t width, driver::Sizes typical) {
   return onlyRegion(graph, std::move(typical));
 }
 
+std::string exactRowsRegion() {
+  Graph graph;
+  Dim S = *graph.dim("S", 1, 4096);
+  ValueId x = input(graph, "x", {S, Dim(768)});
+  ValueId bias = input(graph, "bias", {Dim(768)});
+  ValueId sum = append(graph, "add", {append(graph, "add", {x, x}), bias});
+  EXPECT_TRUE(graph.output("y", append(graph, "relu", {sum})));
+  return onlyRegion(graph);
+}
+
+static ValueId castTo(Graph &graph, ValueId x, DType dtype) {
+  return append(graph, "cast", {x}, {{"dtype", dtype}});
+}
+
+std::string rowSumsRegion() {
+  Graph graph;
+  Dim S = *graph.dim("S", 1, 4096);
+  ValueId x = input(graph, "x", {S, Dim(1000)}, DType::BF16),
+          y = input(graph, "y", {S, Dim(1000)}, DType::BF16);
+  ValueId difference =
+      append(graph, "sub",
+             {castTo(graph, x, DType::F32), castTo(graph, y, DType::F32)});
+  EXPECT_TRUE(
+      graph.output("sums", append(graph, "reduce_sum", {difference},
+                                  {{"axes", std::vector<int64_t>{1}}})));
+  return onlyRegion(graph);
+}
+
+std::string residualRegion(DType dtype, int64_t batches, int64_t depth) {
+  Graph graph;
+  Dim M = *graph.dim("M", 1, 2048);
+  auto shape = [&](int64_t columns) {
+    opset::Shape rows{M, Dim(columns)};
+    if (batches > 1)
+      rows.insert(rows.begin(), Dim(batches));
+    return rows;
+  };
+  ValueId x = input(graph, "x", shape(depth), dtype);
+  ValueId w = input(graph, "w", {Dim(depth), Dim(160)}, dtype);
+  ValueId residual = input(graph, "r", shape(160), dtype);
+  ValueId sum =
+      append(graph, "add", {append(graph, "matmul", {x, w}), residual});
+  EXPECT_TRUE(graph.output("y", append(graph, "relu", {sum})));
+  return onlyRegion(graph);
+}
+
+std::string squareRegion(DType dtype, int64_t size) {
+  Graph graph;
+  ValueId x = input(graph, "x", {Dim(size), Dim(size)}, dtype);
+  ValueId w = input(graph, "w", {Dim(size), Dim(size)}, dtype);
+  EXPECT_TRUE(graph.output("y", append(graph, "matmul", {x, w})));
+  return onlyRegion(graph);
+}
+
+std::string roundedRegion(bool twice) {
+  Graph graph;
+  Dim M = *graph.dim("M", 1, 2048);
+  ValueId x = input(graph, "x", {M, Dim(96)}, DType::BF16);
+  ValueId w = input(graph, "w", {Dim(96), Dim(160)}, DType::BF16);
+  ValueId y =
+      append(graph, "matmul",
+             {castTo(graph, x, DType::F32), castTo(graph, w, DType::F32)});
+  if (twice)
+    y = castTo(graph, castTo(graph, y, DType::F16), DType::F32);
+  EXPECT_TRUE(graph.output("y", castTo(graph, y, DType::BF16)));
+  return onlyRegion(graph);
+}
+
 std::string matmulRegion() {
   Graph graph;
   Dim M = *graph.dim("M", 1, 2048);

@@ -15,6 +15,18 @@ std::string onlyRegion(const graph::Graph &graph, driver::Sizes typical = {});
 
 /// softmax(x * 2 + bias) over rows of [S, width]; S in [1, 4096].
 std::string rowChainRegion(int64_t width = 768, driver::Sizes typical = {});
+/// relu(x * 2 + bias) over the same rows: nothing rounds on integers.
+std::string exactRowsRegion();
+/// Row sums of an f32 x - y, both bf16[S, 1000].
+std::string rowSumsRegion();
+/// relu(x @ w + residual) with `batches` of x, which is M x `depth`, M in
+/// [1, 2048]; w has 160 columns.
+std::string residualRegion(DType dtype, int64_t batches = 1,
+                           int64_t depth = 96);
+/// x @ w of one size.
+std::string squareRegion(DType dtype, int64_t size);
+/// bf16(x @ w), of bf16, whose f32 sums go by way of f16 if `twice`.
+std::string roundedRegion(bool twice);
 /// gelu(x @ w + bias), x f32[M, 96], w f32[96, 160]; M in [1, 2048].
 std::string matmulRegion();
 /// Attention with 4 heads of 32; B in [1, 4], S in [1, 512].

@@ -71,7 +71,7 @@ bool inAllocation(int64_t address) {
 /// and one output of two dimensions double what they get. Comments in the text
 /// make them behave otherwise: "mock trap=700", "mock endless", "mock us=40",
 /// "mock wrong", "mock over", "mock under", "mock nothing", "mock input",
-/// "mock random".
+/// "mock random", "mock bit".
 void executeCompiled(const MockLaunch &launch, const ModuleTag &module,
                      StreamTag *stream) {
   now = now + numberIn(module, "mock us=", 5) / 1e3;
@@ -92,6 +92,8 @@ void executeCompiled(const MockLaunch &launch, const ModuleTag &module,
   static float last = 1;
   if (says(module, "mock wrong"))
     y[count / 2] += 1;
+  if (says(module, "mock bit"))
+    y[count / 2] = std::nextafter(y[count / 2], 0.0f);
   if (says(module, "mock random"))
     y[count / 2] *= 1 + (last *= -1) * 1e-6f;
   if (says(module, "mock over"))
