@@ -40,8 +40,8 @@ Result<api::Analysis> analyseGraph(const graph::Graph &graph,
                                    const target::TargetDesc &target,
                                    const api::CompileRequest &request) {
   Session session;
-  Result<FusedGraph> fused =
-      fuseGraph(session, graph, request.allowFusion, request.typicalSizes);
+  Result<FusedGraph> fused = fuseGraph(
+      session, graph, target, request.allowFusion, request.typicalSizes);
   if (!fused)
     return fused.error();
   RegionTable regions = regionsOf(*fused);

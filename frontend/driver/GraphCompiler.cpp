@@ -7,8 +7,10 @@
 #include "frontend/driver/CompileGuard.h"
 #include "frontend/driver/InParallel.h"
 #include "frontend/driver/Schedules.h"
+#include "frontend/driver/Traffic.h"
 #include "frontend/import/ImportGraph.h"
 #include "frontend/register/Oracle.h"
+#include "ir/graph/Notes.h"
 #include "passes/graph/Graph.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -25,7 +27,7 @@ static std::string printed(Operation *op) {
 }
 
 Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
-                             bool allowFusion,
+                             const target::TargetDesc &target, bool allowFusion,
                              const std::map<std::string, int64_t> &typical) {
   if (Status status = graph.verify(); !status)
     return status.error();
@@ -47,7 +49,13 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
   graphpasses::buildGraphPipeline(pm.nest<func::FuncOp>(), allowFusion);
   if (failed(pm.run(*fused.module)))
     return session.error(ErrorCode::Internal, "graph", "a graph pass failed");
-  if (failed(fusion::formRegions(fused.function, familyOracle(), {allowFusion},
+  fused.unfusedBytes = unfusedBytesOf(fused.function.getBody().front());
+  if (allowFusion && failed(fusion::moveScales(fused.function, target)))
+    return session.error(ErrorCode::Internal, "graph", "a scale did not move");
+  for (graphir::Note &note : graphir::notesOf(fused.function))
+    fused.notes.push_back({note.rule, note.ops, note.text});
+  if (failed(fusion::formRegions(fused.function, familyOracle(),
+                                 {allowFusion, familyTimer(target)},
                                  fused.notes)))
     return session.error(ErrorCode::Unsupported, "graph", "", "fusion.families",
                          "no family takes the op that is named; docs/ops.md "
@@ -192,8 +200,8 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
                                        const target::TargetDesc &target,
                                        const api::CompileRequest &request) {
   Session session;
-  Result<FusedGraph> fused =
-      fuseGraph(session, graph, request.allowFusion, request.typicalSizes);
+  Result<FusedGraph> fused = fuseGraph(
+      session, graph, target, request.allowFusion, request.typicalSizes);
   if (!fused)
     return fused.error();
   RegionTable regions = regionsOf(*fused);
@@ -239,8 +247,8 @@ Result<std::string> emitStage(const graph::Graph &graph,
                      "use one of: " + list);
   }
   Session session;
-  Result<FusedGraph> fused =
-      fuseGraph(session, graph, request.allowFusion, request.typicalSizes);
+  Result<FusedGraph> fused = fuseGraph(
+      session, graph, target, request.allowFusion, request.typicalSizes);
   if (!fused)
     return fused.error();
   if (stage == "graph")

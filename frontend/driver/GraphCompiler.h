@@ -21,12 +21,15 @@ struct FusedGraph {
   mlir::func::FuncOp function;
   std::vector<graph::DimSymbol> dims;
   std::vector<fusion::Note> notes;
+  /// What the graph's ops would move one by one, as the user wrote them.
+  opset::Dim unfusedBytes;
   std::string graphText; ///< the imported graph, for emit
 };
 
 /// `typical`: sizes that dimensions mostly have, which schedules may follow.
 Result<FusedGraph>
-fuseGraph(Session &session, const graph::Graph &graph, bool allowFusion,
+fuseGraph(Session &session, const graph::Graph &graph,
+          const target::TargetDesc &target, bool allowFusion,
           const std::map<std::string, int64_t> &typical = {});
 
 /// The distinct regions of a fused graph, and which one each kernel uses.

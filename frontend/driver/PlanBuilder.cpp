@@ -60,7 +60,7 @@ public:
                         {"strict", strict}};
     for (const fusion::Note &note : fused.notes)
       result.notes.push_back({note.rule, note.ops, note.text});
-    result.unfusedBytes = dims.expr(unfused);
+    result.unfusedBytes = dims.expr(fused.unfusedBytes);
     result.lowerBoundBytes = dims.expr(lowerBound);
     return std::move(result);
   }
@@ -336,7 +336,6 @@ private:
       tensors.push_back(*buffer);
     }
     RegionTraffic traffic = trafficOf(region);
-    unfused = unfused + traffic.unfusedBytes;
     plan::Launch about; // provenance
     about.kernel = regions.kernelNames[kernel];
     for (Operation &op : region.getBody().front().without_terminator()) {
@@ -393,7 +392,7 @@ private:
   const target::TargetDesc &target;
   plan::Plan result;
   DimTable dims;
-  opset::Dim unfused{0}, lowerBound{0};
+  opset::Dim lowerBound{0};
   llvm::DenseMap<Value, int32_t> buffers;
   llvm::DenseMap<Value, size_t> lastUse;
   llvm::MapVector<Value, Slot> slots;

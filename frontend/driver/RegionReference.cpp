@@ -132,7 +132,8 @@ static Result<std::string> unfusedPlan(const graph::Graph &graph,
     assembler = std::move(*found);
   }
   Session session;
-  Result<FusedGraph> fused = fuseGraph(session, graph, /*allowFusion=*/false);
+  Result<FusedGraph> fused =
+      fuseGraph(session, graph, target, /*allowFusion=*/false);
   if (!fused)
     return fused.error();
   RegionTable regions = regionsOf(*fused);

@@ -129,17 +129,23 @@ static opset::Dim unfusedBytesOf(Operation *op) {
   return total;
 }
 
+opset::Dim unfusedBytesOf(Block &block) {
+  opset::Dim total(0);
+  for (Operation &op : block.without_terminator())
+    if (!isFree(&op))
+      total = total + unfusedBytesOf(&op);
+  return total;
+}
+
 RegionTraffic trafficOf(graphir::FusedOp region) {
-  RegionTraffic traffic{opset::Dim(0), opset::Dim(0), opset::Dim(0)};
+  Block &body = region.getBody().front();
+  RegionTraffic traffic{opset::Dim(0), opset::Dim(0), unfusedBytesOf(body)};
   for (Value input : region.getInputs())
     traffic.bytes = traffic.bytes + bytesOf(input);
   for (Value output : region.getOutputs())
     traffic.bytes = traffic.bytes + bytesOf(output);
-  for (Operation &op : region.getBody().front().without_terminator()) {
+  for (Operation &op : body.without_terminator())
     traffic.flops = traffic.flops + flopsOf(&op);
-    if (!isFree(&op))
-      traffic.unfusedBytes = traffic.unfusedBytes + unfusedBytesOf(&op);
-  }
   return traffic;
 }
 

@@ -35,10 +35,12 @@ opset::Dim flopsOf(mlir::Operation *op);
 /// Whether it holds a product of 16-bit types, which matrix instructions do.
 bool usesMatrixRate(graphir::FusedOp region);
 
+/// What the ops of a block would move if each were a kernel of its own and
+/// attention were products with the score matrix in memory.
+opset::Dim unfusedBytesOf(mlir::Block &block);
+
 struct RegionTraffic {
   opset::Dim flops, bytes;
-  /// What the ops would move if each were a kernel of its own and attention
-  /// were products with the score matrix in memory.
   opset::Dim unfusedBytes;
 };
 RegionTraffic trafficOf(graphir::FusedOp region);

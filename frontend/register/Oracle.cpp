@@ -5,7 +5,7 @@
 #include "frontend/register/Oracle.h"
 
 #include "passes/graph/Graph.h"
-#include "passes/tiling/ScheduleFamily.h"
+#include "passes/tiling/RegionTime.h"
 
 using namespace mlir;
 
@@ -34,6 +34,14 @@ fusion::RegionOracle familyOracle() {
         reason = *refusal;
     }
     return {{}, reason};
+  };
+}
+
+fusion::RegionTimer familyTimer(const target::TargetDesc &target) {
+  return [&target](graphir::FusedOp region,
+                   StringRef name) -> std::optional<double> {
+    const tiling::ScheduleFamily *family = tiling::findFamily(name);
+    return family ? tiling::estimatedUs(region, *family, target) : std::nullopt;
   };
 }
 

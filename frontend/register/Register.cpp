@@ -41,6 +41,9 @@ static void registerFusion() {
   mlir::registerPass([]() -> std::unique_ptr<mlir::Pass> {
     return azulejo::fusion::createFormRegionsPass(azulejo::familyOracle());
   });
+  mlir::registerPass([]() -> std::unique_ptr<mlir::Pass> {
+    return azulejo::fusion::createMoveScalesPass();
+  });
 }
 
 /// One line per part: what registers its passes and its pipelines.

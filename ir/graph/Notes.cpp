@@ -34,3 +34,28 @@ void graphir::addNote(StringRef rule, ArrayRef<Operation *> ops,
     notes.push_back(note);
   function->setAttr(kNotesAttr, builder.getArrayAttr(notes));
 }
+
+std::vector<graphir::Note> graphir::notesOf(Operation *function) {
+  std::vector<Note> notes;
+  auto list = function->getAttrOfType<ArrayAttr>(kNotesAttr);
+  if (!list)
+    return notes;
+  // Text that was given to a tool may hold anything here.
+  for (Attribute attr : list) {
+    auto entry = dyn_cast<DictionaryAttr>(attr);
+    if (!entry)
+      continue;
+    auto rule = entry.getAs<StringAttr>("rule");
+    auto ops = entry.getAs<ArrayAttr>("ops");
+    auto text = entry.getAs<StringAttr>("text");
+    if (!rule || !ops || !text)
+      continue;
+    Note &note = notes.emplace_back();
+    note.rule = rule.str();
+    note.text = text.str();
+    for (Attribute op : ops)
+      if (auto name = dyn_cast<StringAttr>(op))
+        note.ops.push_back(name.str());
+  }
+  return notes;
+}

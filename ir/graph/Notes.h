@@ -21,6 +21,14 @@ inline constexpr llvm::StringLiteral kNotesAttr = "graph.notes";
 void addNote(llvm::StringRef rule, llvm::ArrayRef<mlir::Operation *> ops,
              const llvm::Twine &text);
 
+struct Note {
+  std::string rule;
+  std::vector<std::string> ops;
+  std::string text;
+};
+/// The notes on a function, in the order in which they were left.
+std::vector<Note> notesOf(mlir::Operation *function);
+
 } // namespace azulejo::graphir
 
 #endif // AZULEJO_IR_GRAPH_NOTES_H

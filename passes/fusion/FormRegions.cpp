@@ -42,7 +42,7 @@ LogicalResult formRegions(func::FuncOp function, const RegionOracle &oracle,
                           std::vector<Note> &notes) {
   if (failed(copySharedReturns(function)))
     return failure();
-  Partition partition(function, oracle, notes);
+  Partition partition(function, oracle, options.timer, notes);
   if (failed(partition.initialise()))
     return failure();
   if (options.fuse) {
@@ -61,7 +61,7 @@ struct FormRegionsPass : impl::FormRegionsPassBase<FormRegionsPass> {
 
   void runOnOperation() override {
     std::vector<Note> notes;
-    if (failed(formRegions(getOperation(), oracle, {fuse}, notes)))
+    if (failed(formRegions(getOperation(), oracle, {fuse, {}}, notes)))
       return signalPassFailure();
     for (const Note &note : notes)
       getOperation().emitRemark("not fused (")

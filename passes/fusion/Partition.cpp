@@ -6,6 +6,8 @@
 
 #include "ir/graph/GraphTypes.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -13,8 +15,8 @@ using namespace mlir;
 namespace azulejo::fusion {
 
 Partition::Partition(func::FuncOp function, const RegionOracle &oracle,
-                     std::vector<Note> &notes)
-    : function(function), oracle(oracle), notes(notes) {}
+                     const RegionTimer &timer, std::vector<Note> &notes)
+    : function(function), oracle(oracle), timer(timer), notes(notes) {}
 
 static bool isReturned(Operation *op) {
   return llvm::any_of(op->getUsers(), [](Operation *user) {
@@ -133,15 +135,23 @@ bool Partition::tryMerge(GroupId a, GroupId b, StringRef rule) {
   std::sort(merged.begin(), merged.end(),
             [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   auto refuse = [&](std::string text) {
-    notes.push_back({rule.str(), labels(merged), std::move(text)});
+    Note note{rule.str(), labels(merged), std::move(text)};
+    if (!llvm::is_contained(notes, note)) // a rule may propose it again
+      notes.push_back(std::move(note));
     return false;
   };
+  if (slower.contains(merged))
+    return false;
   if (reaches(a, b, a) || reaches(b, a, b))
     return refuse("another kernel between them needs the one and feeds the "
                   "other");
   Verdict verdict = ask(merged);
   if (verdict.family.empty())
     return refuse(verdict.reason);
+  if (auto reason = losesTime(a, b, merged, verdict.family)) {
+    slower.insert(merged);
+    return refuse(std::move(*reason));
+  }
   groups[a] = {std::move(merged), verdict.family};
   for (Operation *op : groups[b].ops)
     groupOf[op] = a;
@@ -225,6 +235,56 @@ Verdict Partition::ask(const std::vector<Operation *> &ops) {
   Verdict verdict = oracle(trial);
   trial.erase();
   return verdict;
+}
+
+std::optional<double> Partition::timeOf(const std::vector<Operation *> &ops,
+                                        StringRef family) {
+  OpBuilder b(function.getContext());
+  b.setInsertionPoint(function.getBody().front().getTerminator());
+  SmallVector<Value> results;
+  graphir::FusedOp trial = build(b, ops, family, "", results, nullptr);
+  std::optional<double> us = timer(trial, family);
+  trial.erase();
+  return us;
+}
+
+/// Whether an operand of the product among `ops` follows from one of `others`.
+static bool feedsProduct(const std::vector<Operation *> &others,
+                         const std::vector<Operation *> &ops) {
+  DenseSet<Operation *> sources(others.begin(), others.end());
+  SmallVector<Value> stack;
+  for (Operation *op : ops)
+    if (isa<graphir::MatmulOp>(op))
+      llvm::append_range(stack, op->getOperands());
+  DenseSet<Operation *> inside(ops.begin(), ops.end()), seen;
+  while (!stack.empty()) {
+    Operation *def = stack.pop_back_val().getDefiningOp();
+    if (!def || !seen.insert(def).second)
+      continue;
+    if (sources.contains(def))
+      return true;
+    if (inside.contains(def) || Partition::isFree(def))
+      llvm::append_range(stack, def->getOperands());
+  }
+  return false;
+}
+
+std::optional<std::string>
+Partition::losesTime(GroupId a, GroupId b,
+                     const std::vector<Operation *> &merged, StringRef family) {
+  // Any other merge saves bytes and a launch and changes nothing else.
+  if (!timer || !feedsProduct(groups[a].ops, groups[b].ops))
+    return std::nullopt;
+  std::optional<double> one = timeOf(merged, family),
+                        first = timeOf(groups[a].ops, groups[a].family),
+                        then = timeOf(groups[b].ops, groups[b].family);
+  if (!one || !first || !then || *one <= *first + *then)
+    return std::nullopt;
+  return llvm::formatv("one kernel would take about {0:f1} us, two take {1:f1} "
+                       "and {2:f1}: an operand that is computed on its way is "
+                       "not copied in bulk",
+                       *one, *first, *then)
+      .str();
 }
 
 std::string Partition::nameOf(const Group &group, int index) const {

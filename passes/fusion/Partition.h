@@ -11,6 +11,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <set>
+
 namespace azulejo::fusion {
 
 /// A group: its ops in program order. Ids are stable; merged groups are empty.
@@ -19,7 +21,7 @@ using GroupId = int;
 class Partition {
 public:
   Partition(mlir::func::FuncOp function, const RegionOracle &oracle,
-            std::vector<Note> &notes);
+            const RegionTimer &timer, std::vector<Note> &notes);
 
   /// Whether an op is copied into its readers instead of being grouped.
   static bool isFree(mlir::Operation *op);
@@ -56,15 +58,25 @@ private:
                          llvm::SmallVectorImpl<mlir::Value> &results,
                          mlir::IRMapping *map);
   Verdict ask(const std::vector<mlir::Operation *> &ops);
+  std::optional<double> timeOf(const std::vector<mlir::Operation *> &ops,
+                               llvm::StringRef family);
+  /// Why one kernel for a and b would be slower than two; nullopt if it is not,
+  /// or nobody knows.
+  std::optional<std::string>
+  losesTime(GroupId a, GroupId b, const std::vector<mlir::Operation *> &merged,
+            llvm::StringRef family);
   std::string nameOf(const Group &group, int index) const;
   std::vector<std::string>
   labels(const std::vector<mlir::Operation *> &ops) const;
 
   mlir::func::FuncOp function;
   const RegionOracle &oracle;
+  const RegionTimer &timer;
   std::vector<Note> &notes;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, GroupId> groupOf;
+  /// What was estimated to be slower as one kernel: estimates take time.
+  std::set<std::vector<mlir::Operation *>> slower;
 };
 
 /// The rules; each proposes merges until nothing changes.

@@ -38,4 +38,40 @@ def FormRegionsPass
   ];
 }
 
+def MoveScalesPass : Pass<"azulejo-move-scales", "::mlir::func::FuncOp"> {
+  let summary = "Move scales of rows and columns behind products";
+  let description = [{
+    ```mlir
+    %n = graph.rms_norm %x {eps = 1.0e-05 : f64}
+    %y = graph.matmul %n, %w {transpose_a = false, transpose_b = false}
+    ```
+    becomes
+    ```mlir
+    // %r = 1 / sqrt(mean(x * x) + eps), one per row
+    %p = graph.matmul %x, %w {transpose_a = false, transpose_b = false}
+    %s = graph.mul %p, %r
+    %y = graph.cast %s
+    ```
+
+    A factor or divisor of the left operand with one value per row, or of the
+    right one with one per column, is applied to the result, where it is an
+    epilogue: the product then reads tensors as they lie in memory, and the
+    scaled ones are never written. So is what an rms_norm without a weight
+    multiplies its rows by.
+
+    A scale stays in front where the operand is read elsewhere too, where the
+    kernel that makes it scales it on the way, where the types differ (casts are
+    kept), where the contracted axis may be empty, and where so many columns
+    would have to be scaled that writing the rows is cheaper. Each such case is
+    a note in `graph.notes`.
+
+    What moves: the scaled operand is not rounded, and what is summed is the
+    product without the scale, in f32.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "device to generate for, by name">
+  ];
+}
+
 #endif // AZULEJO_PASSES_FUSION_PASSES_TD

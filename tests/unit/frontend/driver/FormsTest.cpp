@@ -164,7 +164,8 @@ TEST(Forms, EqualKernelsShareTheImageOfTheirGeneralForm) {
   ASSERT_TRUE(result);
   ASSERT_TRUE(graph.output("y", result->front()));
   driver::Session session;
-  Result<driver::FusedGraph> fused = driver::fuseGraph(session, graph, true);
+  Result<driver::FusedGraph> fused =
+      driver::fuseGraph(session, graph, target::hostTarget(), true);
   ASSERT_TRUE(fused);
   driver::RegionTable table = driver::regionsOf(*fused);
   ASSERT_EQ(table.texts.size(), 1u);

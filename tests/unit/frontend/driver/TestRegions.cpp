@@ -31,7 +31,7 @@ static ValueId append(Graph &graph, const std::string &kind,
 std::string onlyRegion(const Graph &graph, driver::Sizes typical) {
   driver::Session session;
   Result<driver::FusedGraph> fused =
-      driver::fuseGraph(session, graph, true, typical);
+      driver::fuseGraph(session, graph, target::hostTarget(), true, typical);
   EXPECT_TRUE(fused) << fused.error().str();
   if (!fused)
     return {};
