@@ -32,7 +32,8 @@ inline constexpr const char *compileError = "compile-error";
 inline constexpr const char *spill = "spill";
 } // namespace trialStatus
 
-/// What a timing was taken with; recorded, compared, never part of the key.
+/// What a timing was taken with; recorded, compared, never part of the key. The
+/// assembler is all that may have made code; the details say which one did.
 struct Environment {
   std::string driver, assembler, llvm, product;
   bool operator==(const Environment &) const = default;

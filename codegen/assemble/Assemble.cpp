@@ -21,6 +21,10 @@ std::string Assembler::name() const {
   return {};
 }
 
+std::string Assembler::names() const {
+  return whole ? name() + ", " + whole->names() : name();
+}
+
 static Result<Assembler> findPtxas(const std::string &program) {
   if (program.empty())
     return makeError(ErrorCode::Toolchain, "ptxas", "is not found",

@@ -58,6 +58,9 @@ struct Assembler {
 
   /// "ptxas 13.0.88", "nvJitLink 13.0", "driver": what images record.
   std::string name() const;
+  /// With what takes its place: "nvJitLink 13.0, ptxas 13.0.88". Kernels that
+  /// were assembled under another list may have other code.
+  std::string names() const;
 };
 
 struct AssemblerRequest {

@@ -220,7 +220,8 @@ Status assembleKernel(KernelCode &code, const target::TargetDesc &target,
       !flaw.empty() && flaws == Flaws::Refuse)
     return makeError(
         ErrorCode::ResourceLimit, "kernel " + code.family,
-        flaw + ", on " + target.name + " under " + code.schedule.str(),
+        flaw + ", assembled by " + code.assembler + " for " + target.name +
+            " under " + code.schedule.str(),
         kFlawRule,
         "pin a schedule with smaller tiles, or let the tuner choose");
   code.imageKind = "cubin";

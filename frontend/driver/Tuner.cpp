@@ -81,7 +81,7 @@ void Tuner::State::addRows(const std::string &label, const RegionFacts &facts,
       row["gbps"] = facts.bytesAt(facts.tuned) / trial->medianNs;
     }
     for (const char *name :
-         {"image_digest", "winner", "assembly", "device", "exact"})
+         {"image_digest", "winner", "assembler", "assembly", "device", "exact"})
       if (const json::Value *detail = trial->details.get(name))
         row[name] = *detail;
     rows.push_back(std::move(row));
@@ -103,6 +103,18 @@ static void addVerdict(json::Object &details, const Verdict &verdict) {
   if (!verdict.noExact.empty())
     exact["why_not"] = json::fixUTF8(verdict.noExact);
   details["exact"] = std::move(exact);
+}
+
+/// Who made a GPU's images, of all that the environment names, and how.
+static void addAssembler(json::Object &details, const KernelCode &code) {
+  std::string makers = code.assembler;
+  for (const KernelCode &next : code.later)
+    if (makers.find(next.assembler) == std::string::npos)
+      makers += ", " + next.assembler;
+  if (!makers.empty())
+    details["assembler"] = json::fixUTF8(makers);
+  if (code.assembly.registers > 0)
+    details["assembly"] = toJson(code.assembly);
 }
 
 /// Whether the winner of another environment is right in this one, too: it is
@@ -132,6 +144,7 @@ bool Tuner::State::stillHolds(const std::string &region,
   trial.status = checked->status;
   trial.reason = checked->reason;
   trial.details["image_digest"] = checked->digest.substr(0, 64);
+  addAssembler(trial.details, checked->code);
   addVerdict(trial.details, checked->verdict);
   if (!trial.isOk()) {
     trial.details["winner"] = false;
@@ -198,8 +211,7 @@ trialOf(const Candidate &candidate, const cache::Environment &environment,
   trial.dateMs = dateMs;
   if (!candidate.digest.empty())
     trial.details["image_digest"] = candidate.digest.substr(0, 64);
-  if (candidate.code.assembly.registers > 0)
-    trial.details["assembly"] = toJson(candidate.code.assembly);
+  addAssembler(trial.details, candidate.code);
   if (!timed)
     return trial;
   trial.medianNs = candidate.summary.medianNs;

@@ -63,7 +63,8 @@ public:
   /// provisional, flops, bytes, matrix_rate, image_digest, winner; if timed
   /// also median_ns, ci_low_ns, ci_high_ns, percent_of_best, gflops and gbps;
   /// also exact (the test on integers: cases, at_full_size, or why_not); of a
-  /// GPU also assembly (registers, ...) and device (clock, throttling).
+  /// GPU also assembler (who made its image), assembly (registers, ...) and
+  /// device (clock, throttling).
   std::string candidatesJson() const;
   /// False when the budget or the user ended the work early.
   bool complete() const;

@@ -73,7 +73,7 @@ cache::Environment tuningEnvironment(const target::TargetDesc &target,
     // Without one that works, candidates fail and say why.
     Result<codegen::Assembler> found = codegen::findAssembler(
         {request.assembler, request.nvJitLink, request.ptxas});
-    assembler = found ? found->name() : "none";
+    assembler = found ? found->names() : "none";
   }
   return {request.driverVersion, assembler, LLVM_VERSION_STRING,
           api::buildId()};

@@ -126,6 +126,7 @@ TEST_F(Choice, TakesAnotherForWholePrograms) {
   EXPECT_EQ(assemblerFor(plain, *found).name(), "nvJitLink 13.7");
   EXPECT_EQ(assemblerFor(whole, *found).name(), "ptxas 13.0.88");
   EXPECT_EQ(assemblerFor(whole, *found).path, request.ptxas);
+  EXPECT_EQ(found->names(), "nvJitLink 13.7, ptxas 13.0.88");
   EXPECT_EQ(assemblerFor("wgmma.fence.sync.aligned;", *found).name(),
             "ptxas 13.0.88");
   for (const std::string &none : {std::string(), program("exit 1\n")}) {
@@ -145,6 +146,7 @@ TEST_F(Choice, TakesAnotherForWholePrograms) {
   found = findAssembler(request);
   ASSERT_TRUE(found.ok());
   EXPECT_EQ(assemblerFor(whole, *found).name(), "ptxas 13.0.88");
+  EXPECT_EQ(found->names(), "ptxas 13.0.88");
 }
 
 TEST_F(Choice, ThenTheProgramThenTheDriver) {

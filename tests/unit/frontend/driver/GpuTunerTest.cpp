@@ -86,6 +86,8 @@ TEST_P(GpuTuner, PicksTheFastestAndRecordsHowItRan) {
   ASSERT_EQ(picked.size(), 4u);
   options.afterCompile = [&](driver::KernelCode &code) {
     plantDuration(code, code.schedule == picked[2] ? 100 : 3000);
+    if (code.schedule == picked[1])
+      code.assembler = "another 1.2";
   };
   std::vector<json::Object> rows = tune(region);
   EXPECT_TRUE(complete) << messages;
@@ -96,6 +98,10 @@ TEST_P(GpuTuner, PicksTheFastestAndRecordsHowItRan) {
         << row.getString("reason").value_or("").str();
     EXPECT_GT(row.getNumber("median_ns").value_or(0), 0);
     EXPECT_GT(row.getNumber("gbps").value_or(0), 0);
+    // Who made the image, whoever was asked for first.
+    EXPECT_EQ(row.getString("assembler"),
+              row.getString("schedule") == picked[1].str() ? "another 1.2"
+                                                           : "driver");
     const json::Object *device = row.getObject("device");
     ASSERT_TRUE(device);
     EXPECT_GT(device->getNumber("clock_mhz").value_or(0), 100);

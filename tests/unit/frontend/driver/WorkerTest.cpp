@@ -107,6 +107,9 @@ TEST(Worker, RefusesCodeThatSpillsOrIsSerialised) {
     ASSERT_FALSE(code);
     EXPECT_EQ(code.error().code, ErrorCode::ResourceLimit);
     EXPECT_EQ(code.error().rule, driver::kFlawRule);
+    EXPECT_NE(code.error().message.find("by ptxas 1.2.3 for h200"),
+              std::string::npos)
+        << code.error().message;
   }
   Result<driver::KernelCode> second = compileForGpu(
       "Used 40 registers\\n'; grep -q minnctapersm $6 || printf '8 bytes spill "
