@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as f
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from cases import Rope, Rows
+from cases import Fronted, Rope, Rows
 from gpt2 import hidden, unfused
 
 
@@ -86,6 +86,10 @@ def _inductor_product(case):
     return compiled(_product(case))
 
 
+def _fronted(case):
+    return lambda *inputs: (Fronted.formula(case.p["front"], *inputs),)
+
+
 def _chain(case):
     def run(*inputs):
         return Rows.formula(case.p["chain"], *inputs)
@@ -113,6 +117,8 @@ PEERS = {
                   "cudnn": _sdpa(SDPBackend.CUDNN_ATTENTION),
                   "fa2": _sdpa(SDPBackend.FLASH_ATTENTION)},
     "matmul": {"eager": _product, "inductor": _inductor_product},
+    "fronted": {"eager": _fronted,
+                "inductor": lambda c: compiled(_fronted(c))},
     "rows": {"eager": _chain, "inductor": lambda c: compiled(_chain(c))},
     "rope": {"eager": _rope, "inductor": lambda c: compiled(_rope(c))},
     "gpt2": {"eager": _gpt2(unfused), "eager_sdpa": _gpt2(_causal_sdpa),
