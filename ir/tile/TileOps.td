@@ -26,7 +26,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol,
     With `assume_aligned` the backend may rely on 16-byte aligned addresses and
     outer strides where it says so (kernel.func's `aligned_views`). With
     `mostBlocks` a launch has at most that many blocks, which take several work
-    items each. `viewExtents` are the sizes of the views, an array of
+    items each. `sharedBytes` is what a block may take of the memory that its
+    threads share. `viewExtents` are the sizes of the views, an array of
     polynomials each, for backends that have to know where a view ends.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$symbols,
@@ -34,6 +35,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol,
                        DenseI64ArrayAttr:$gridTiles, StrAttr:$family,
                        StrAttr:$schedule, UnitAttr:$assume_aligned,
                        OptionalAttr<I64Attr>:$mostBlocks,
+                       OptionalAttr<I64Attr>:$sharedBytes,
                        OptionalAttr<ArrayAttr>:$viewExtents);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";

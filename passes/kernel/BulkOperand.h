@@ -1,13 +1,7 @@
 //===- BulkOperand.h - a product's operand by bulk copies -------*- C++ -*-===//
 //
-// A map that only reads a tensor is a box of it. One thread has the box copied
-// to a shared tile, a copy per slab, by a tensor map that the host makes:
-//
-//   the map's lanes   the view's innermost axis   axis 0 of the tensor map
-//   the map's rows    one axis of the view, or neighbouring axes that are
-//                     walked as one: x / n and x mod n, where n is the extent
-//                     of the inner axis
-//   other axes        an index that is the same for the whole tile
+// A map that only reads a tensor is a box of it (BulkBox). One thread has the
+// box copied to a shared tile, a copy per slab.
 //
 // Elements outside of the tensor come as zeros. A box may also reach beyond the
 // map's extent into elements that exist: that is harmless in rows and columns
@@ -18,7 +12,7 @@
 #ifndef AZULEJO_PASSES_KERNEL_BULKOPERAND_H
 #define AZULEJO_PASSES_KERNEL_BULKOPERAND_H
 
-#include "passes/kernel/KernelArguments.h"
+#include "passes/kernel/BulkBox.h"
 
 namespace azulejo::gpu {
 
@@ -37,7 +31,7 @@ public:
   static mlir::FailureOr<BulkOperand>
   create(tile::MapOp map, mlir::Type element, unsigned contracted);
 
-  kernel::BulkMapAttr mapAttr() const;
+  kernel::BulkMapAttr mapAttr() const { return box->mapAttr(); }
   /// Allocates the ring at `t`'s position, at the top of the kernel.
   void allocate(ThreadBuilder &t, int64_t stages);
   /// Starts the copies of one tile, for the scalars as they are now.
@@ -48,32 +42,17 @@ public:
   /// What issue() copies to a stage.
   int64_t stageBytes() const { return type.stageBytes(); }
   mlir::Value tile() const { return ring; }
-  mlir::BlockArgument view() const;
+  mlir::BlockArgument view() const { return box->view(); }
   /// The shared tile's rows are the map's second axis.
   bool isTransposed() const { return laneAxis == 0; }
   /// The map of the program that this is.
   tile::MapOp map() const { return source; }
 
 private:
-  /// An axis of the tensor map: how many axes of the view it stands for, and
-  /// the index along it, a value of the map's body or from outside.
-  struct Axis {
-    int64_t merged = 1;
-    mlir::Value index;
-    bool isRow = false;
-  };
-  mlir::LogicalResult findAxes();
-  mlir::LogicalResult checkContracted(unsigned contracted);
-  bool isExtent(mlir::Value value, unsigned axis) const;
-  bool isOne(unsigned axis) const;
-  bool mergeOuter(size_t inner, mlir::Value row, Axis &axis) const;
-  mlir::LogicalResult refuse(const llvm::Twine &why) const;
-
   tile::MapOp source;
-  tile::ReadOp read;
+  std::optional<BulkBox> box;
   unsigned laneAxis = 1;
-  kernel::SharedTileType type;  ///< of one stage
-  llvm::SmallVector<Axis> axes; ///< innermost first
+  kernel::SharedTileType type; ///< of one stage
   mlir::Value ring;
 };
 

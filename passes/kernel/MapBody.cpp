@@ -14,12 +14,12 @@ int64_t accessAlignment(Type storage, int64_t width) {
   return std::min(kernel::kAccessBytes, kernel::storageBytes(storage) * width);
 }
 
-DenseSet<Operation *> opsBehindIndices(tile::ReadOp read) {
+DenseSet<Operation *> opsBehind(ValueRange values, Block &body) {
   DenseSet<Operation *> found;
-  SmallVector<Value> stack(read.getIndices());
+  SmallVector<Value> stack(values);
   while (!stack.empty()) {
     Operation *op = stack.pop_back_val().getDefiningOp();
-    if (op && op->getBlock() == read->getBlock() && found.insert(op).second)
+    if (op && op->getBlock() == &body && found.insert(op).second)
       stack.append(op->operand_begin(), op->operand_end());
   }
   return found;
@@ -174,7 +174,8 @@ void MapBody::emitScalar(Operation &op, const LaneAnalysis &lanes) {
 Value MapBody::emitOffset(tile::ReadOp read, const LaneAnalysis &lanes,
                           Value first) {
   beginGroup(lanes, first);
-  DenseSet<Operation *> needed = opsBehindIndices(read);
+  DenseSet<Operation *> needed =
+      opsBehind(read.getIndices(), *read->getBlock());
   for (Operation &op : map.getBody().front())
     if (needed.contains(&op))
       emitScalar(op, lanes);

@@ -110,9 +110,10 @@ private:
   llvm::DenseMap<mlir::Value, Group> group;
 };
 
-/// The ops of the body that a read's indices are computed by; its predicate is
-/// not among them.
-llvm::DenseSet<mlir::Operation *> opsBehindIndices(tile::ReadOp read);
+/// The ops of the body that values of it are computed by; for the indices of a
+/// read, its predicate is not among them.
+llvm::DenseSet<mlir::Operation *> opsBehind(mlir::ValueRange values,
+                                            mlir::Block &body);
 
 /// Bytes of an access of `width` elements that is one instruction at most: the
 /// alignment it asks for.

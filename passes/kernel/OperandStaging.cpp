@@ -35,9 +35,9 @@ static SmallVector<tile::ReadOp> ownReads(tile::MapOp map, unsigned laneAxis) {
     });
     int64_t bytes = kernel::storageBytes(type);
     int64_t lanes = kernel::kAccessBytes / bytes;
-    bool byMemory = llvm::any_of(opsBehindIndices(read), [](Operation *op) {
-      return isa<tile::ReadOp>(op);
-    });
+    bool byMemory =
+        llvm::any_of(opsBehind(read.getIndices(), *read->getBlock()),
+                     [](Operation *op) { return isa<tile::ReadOp>(op); });
     if (!copyable || read.getPredicate() || !perRow || byMemory ||
         !LaneAnalysis(map, lanes, laneAxis).isContiguous(read.getIndices()))
       continue;

@@ -10,10 +10,6 @@ namespace azulejo::gpu {
 
 static constexpr int64_t kGroupWarps =
     kernel::kGroupThreads / kernel::kWarpThreads;
-/// Columns that a warp takes through shared memory at a time, and how far apart
-/// their rows are: eight rows that are written together lie in different banks.
-static constexpr int64_t kSliceColumns = 32, kSlicePitch = kSliceColumns + 8;
-
 /// Registers of a thread that copies and of one that multiplies. Without an
 /// entry the threads keep what they are launched with. All of a unit's 65,536
 /// are dealt out: 128 (c + m p) of them, with m multiplying groups.
@@ -90,7 +86,20 @@ LogicalResult RoleLowering::findProgram() {
   if (rows % (kernel::kGroupRows * consumers))
     return refuse(dot, "its rows do not divide among the warp groups");
   groupRows = rows / consumers;
+  chooseEpilogue();
   return success();
+}
+
+/// By copies, if the program allows it and shared memory has place beside the
+/// operands.
+void RoleLowering::chooseEpilogue() {
+  std::optional<uint64_t> limit = source.getSharedBytes();
+  if (!limit || outputs.size() != 1)
+    return;
+  int64_t stage =
+      lhs->stageBytes() + rhs->stageBytes() + 2 * kernel::kPhaseBytes;
+  stored = BulkEpilogue::create(outputs[0], {consumers, groupRows, columns},
+                                static_cast<int64_t>(*limit) - stages * stage);
 }
 
 void RoleLowering::allocate(ThreadBuilder &t) {
@@ -103,13 +112,10 @@ void RoleLowering::allocate(ThreadBuilder &t) {
   };
   full = phases(1);
   empty = phases(consumers * kGroupWarps);
-  if (!outputs.empty())
-    scratch = kernel::SharedAllocOp::create(
-        t.b, t.loc,
-        kernel::SharedType::get(t.b.getContext(), t.b.getF32Type(),
-                                consumers * kGroupWarps * kBlockRows *
-                                    kSlicePitch),
-        IntegerAttr());
+  if (stored)
+    stored->allocate(t, arguments);
+  else if (!outputs.empty())
+    sliced.emplace(outputs, columns, consumers * kGroupWarps).allocate(t);
 }
 
 void RoleLowering::initialise(ThreadBuilder &t) {
@@ -118,6 +124,8 @@ void RoleLowering::initialise(ThreadBuilder &t) {
   t.when(first, {}, [&]() -> SmallVector<Value> {
     for (Value phases : {full, empty})
       kernel::PhasesInitOp::create(t.b, t.loc, phases);
+    if (stored)
+      stored->initialise(t);
     return {};
   });
   kernel::BarrierOp::create(t.b, t.loc);
@@ -132,15 +140,17 @@ RoleLowering::Position RoleLowering::advance(ThreadBuilder &t, Position at) {
           t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, at.parity)};
 }
 
-void RoleLowering::forItems(ThreadBuilder &t,
-                            function_ref<Position(Position)> body) {
+void RoleLowering::forItems(
+    ThreadBuilder &t,
+    function_ref<Position(const Position &, Value turn)> body) {
   Value first = kernel::BlockIdOp::create(t.b, t.loc),
         step = kernel::GridSizeOp::create(t.b, t.loc);
-  t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0)},
+  t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0), t.i32(0)},
          [&](Value item, ValueRange at) -> SmallVector<Value> {
            arguments.placeItem(t, item, rasterGroup);
-           Position next = body({at[0], at[1]});
-           return {next.stage, next.parity};
+           Position next = body({at[0], at[1]}, at[2]);
+           Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
+           return {next.stage, next.parity, turn};
          });
 }
 
@@ -150,7 +160,7 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](Position at) -> Position {
+    forItems(t, [&](const Position &at, Value) -> Position {
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       if (failed(result))
@@ -180,6 +190,33 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
           });
       return {last[0], last[1]};
     });
+    return {};
+  });
+  return result;
+}
+
+/// Behind the thread that copies operands each multiplying group has one that
+/// stores, in warps of their own.
+LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
+  if (!stored)
+    return success();
+  LogicalResult result = success();
+  Value warp =
+      t.sub(t.b.createOrFold<arith::ShRUIOp>(t.loc, grid.thread, t.i32(5)),
+            t.i32(consumers * kGroupWarps + 1));
+  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                grid.lane, t.i32(0));
+  Value stores = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::ult, warp, t.i32(consumers));
+  t.when(t.bitAnd(leads, stores), {}, [&]() -> SmallVector<Value> {
+    forItems(t, [&](const Position &at, Value turn) -> Position {
+      if (failed(arguments.emitScalars(t, source.getBody().front())))
+        result = failure();
+      else
+        stored->emitCopies(t, arguments, warp, turn);
+      return at;
+    });
+    stored->drain(t);
     return {};
   });
   return result;
@@ -266,135 +303,26 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
   return {last[0], last[1]};
 }
 
-/// Puts a slice of the warp's rows where neighbours find it.
-void RoleLowering::spillSlice(ThreadBuilder &t, const Rows &rows,
-                              int64_t column) {
-  int64_t width = std::min(kSliceColumns, columns - column);
-  kernel::WarpBarrierOp::create(t.b, t.loc); // the slice before is read
-  for (int64_t r = 0; r < rows.sum.threadRows(); ++r)
-    for (int64_t c = 0; c < width / 4; c += 2) {
-      Value at = t.add(slice.first,
-                       t.add(t.mul(rowOffset(t, grid, r), t.i32(slice.pitch)),
-                             columnOffset(t, grid, c)));
-      int64_t from = column / 4 + c;
-      kernel::SharedStoreOp::create(
-          t.b, t.loc,
-          ValueRange{rows.sum.element(r, from), rows.sum.element(r, from + 1)},
-          slice.array, at);
-    }
-  kernel::WarpBarrierOp::create(t.b, t.loc);
-}
-
-LinearMap RoleLowering::sliceMap(ThreadBuilder &t, tile::MapOp map,
-                                 const Rows &rows, int64_t column,
-                                 int64_t width) {
-  SmallVector<RowArray> arrays(map.getInputs().size(), slice);
-  MapWindow window{grid.lane,     kernel::kWarpThreads, rows.firstRow,
-                   t.i32(column), kBlockRows,           width};
-  return LinearMap(t, arguments, map, arrays, window);
-}
-
-/// What a chunk has for its own, of all maps: values that are under way.
-static int64_t readsPerChunk(ArrayRef<tile::MapOp> maps) {
-  int64_t count = 0;
-  for (tile::MapOp map : maps) {
-    LaneAnalysis lanes(map, kernel::kAccessElements, 1);
-    for (auto read : map.getBody().front().getOps<tile::ReadOp>())
-      count += lanes.kind(read) == LaneAnalysis::Varying;
-  }
-  return count;
-}
-
-/// By chunks; `whole`: every element exists. What the next slice reads is under
-/// way while this one is written, if it is little: beside the sums there are
-/// few registers.
-void RoleLowering::write(ThreadBuilder &t, const Rows &rows, bool whole) {
-  using Chunks = std::vector<std::pair<LinearMap, LinearMap::Chunk>>;
-  auto begin = [&](int64_t column) {
-    auto chunks = std::make_unique<Chunks>();
-    if (column >= columns)
-      return chunks;
-    for (tile::MapOp map : outputs) {
-      LinearMap linear = sliceMap(t, map, rows, column, kSliceColumns);
-      for (int64_t i = 0, n = linear.chunksPerThread(); i < n; ++i)
-        chunks->emplace_back(linear, linear.begin(i, whole));
-    }
-    return chunks;
-  };
-  if (readsPerChunk(outputs) <= 1) {
-    std::unique_ptr<Chunks> now = begin(0);
-    for (int64_t column = 0; column < columns; column += kSliceColumns) {
-      std::unique_ptr<Chunks> next = begin(column + kSliceColumns);
-      spillSlice(t, rows, column);
-      for (auto &[linear, chunk] : *now)
-        linear.finish(chunk);
-      now = std::move(next);
-    }
-    return;
-  }
-  for (int64_t column = 0; column < columns; column += kSliceColumns) {
-    spillSlice(t, rows, column);
-    for (tile::MapOp map : outputs) {
-      LinearMap linear = sliceMap(t, map, rows, column, kSliceColumns);
-      for (int64_t i = 0, n = linear.chunksPerThread(); i < n; ++i) {
-        LinearMap::Chunk chunk = linear.begin(i, whole);
-        linear.finish(chunk);
-      }
-    }
-  }
-}
-
-/// One slice after another, in any case.
-void RoleLowering::writeInTurn(ThreadBuilder &t, const Rows &rows) {
-  for (int64_t column = 0; column < columns; column += kSliceColumns) {
-    spillSlice(t, rows, column);
-    for (tile::MapOp map : outputs)
-      sliceMap(t, map, rows, column, std::min(kSliceColumns, columns - column))
-          .run();
-  }
-}
-
-bool RoleLowering::goesByChunks(ThreadBuilder &t, const Rows &rows) {
-  return columns % kSliceColumns == 0 &&
-         llvm::all_of(outputs, [&](tile::MapOp map) {
-           // Maps of other extents would be whole at other places.
-           return map.getOrigin() == outputs[0].getOrigin() &&
-                  map.getExtent() == outputs[0].getExtent() &&
-                  sliceMap(t, map, rows, 0, kSliceColumns).chunksPerThread();
-         });
-}
-
 void RoleLowering::emitEpilogue(ThreadBuilder &t,
-                                SmallVectorImpl<Fragment> &sums) {
-  if (outputs.empty())
+                                MutableArrayRef<Fragment> sums, Value turn) {
+  if (stored) {
+    stored->emitRows(t, arguments, {grid, group, warpOfGroup}, sums, turn);
     return;
-  Value warp = t.b.createOrFold<arith::ShRUIOp>(t.loc, grid.thread, t.i32(5));
-  slice.array = scratch;
-  slice.pitch = kSlicePitch;
-  slice.first = t.mul(warp, t.i32(kBlockRows * kSlicePitch));
+  }
+  if (!sliced)
+    return;
   for (auto [block, sum] : llvm::enumerate(sums)) {
     Value firstRow =
         t.add(t.mul(group, t.i32(groupRows)),
               t.add(t.mul(warpOfGroup, t.i32(kBlockRows)),
                     t.i32(static_cast<int64_t>(block) * kernel::kGroupRows)));
-    Rows rows{sum, firstRow};
-    if (!goesByChunks(t, rows)) {
-      writeInTurn(t, rows);
-      continue;
-    }
-    if (isAlwaysInside(outputs[0], 0) && isAlwaysInside(outputs[0], 1)) {
-      write(t, rows, true);
-      continue;
-    }
-    Value whole = sliceMap(t, outputs[0], rows, 0, columns).isWhole();
-    t.choose(
-        whole, [&] { write(t, rows, true); }, [&] { write(t, rows, false); });
+    sliced->emitRows(t, arguments, grid, sum, firstRow);
   }
 }
 
 LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
-  forItems(t, [&](Position at) -> Position {
+  forItems(t, [&](const Position &at, Value turn) -> Position {
     if (failed(arguments.emitScalars(t, source.getBody().front()))) {
       result = failure();
       return at;
@@ -407,7 +335,7 @@ LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
       sum.elements.assign(Fragment::count(kBlockRows, columns), zero);
     }
     Position next = emitSteps(t, at, sums);
-    emitEpilogue(t, sums);
+    emitEpilogue(t, sums, turn);
     return next;
   });
   return result;
@@ -418,18 +346,22 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
     return failure();
   Location loc = source.getLoc();
   b.setInsertionPoint(source);
+  SmallVector<Attribute> maps{lhs->mapAttr(), rhs->mapAttr()};
+  if (stored)
+    maps.append(stored->mapAttrs());
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(),
       static_cast<int32_t>((consumers + 1) * kernel::kGroupThreads),
       /*min_blocks=*/b.getI32IntegerAttr(1), source.getMostBlocksAttr(),
-      /*aligned_views=*/DenseI64ArrayAttr(),
-      b.getArrayAttr({lhs->mapAttr(), rhs->mapAttr()}));
+      /*aligned_views=*/DenseI64ArrayAttr(), b.getArrayAttr(maps));
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);
   Type map = kernel::TensorMapType::get(b.getContext());
   lhsMap = entry.addArgument(map, loc);
   rhsMap = entry.addArgument(map, loc);
+  if (stored)
+    stored->addMaps(entry, loc);
   if (failed(arguments.bindArguments(t, entry)))
     return failure();
   for (const BulkOperand *operand : {&*lhs, &*rhs})
@@ -445,7 +377,7 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
   warpOfGroup = b.createOrFold<arith::RemUIOp>(
       loc, b.createOrFold<arith::ShRUIOp>(loc, grid.thread, t.i32(5)),
       t.i32(kGroupWarps));
-  LogicalResult copies = success(), products = success();
+  LogicalResult copies = success(), stores = success(), products = success();
   std::optional<RegisterSplit> registers = splitFor(consumers);
   t.choose(
       t.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, group,
@@ -455,6 +387,7 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
           kernel::SetRegistersOp::create(b, loc, registers->copying,
                                          /*more=*/false);
         copies = emitCopies(t);
+        stores = emitStores(t);
       },
       [&] {
         if (registers)
@@ -462,7 +395,7 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
                                          /*more=*/true);
         products = emitProducts(t);
       });
-  if (failed(copies) || failed(products))
+  if (failed(copies) || failed(stores) || failed(products))
     return failure();
   function.setAlignedViews(SmallVector<int64_t>(
       arguments.assumedViews().begin(), arguments.assumedViews().end()));

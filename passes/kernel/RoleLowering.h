@@ -29,9 +29,9 @@
 #define AZULEJO_PASSES_KERNEL_ROLELOWERING_H
 
 #include "ir/schedule/Schedule.h"
+#include "passes/kernel/BulkEpilogue.h"
 #include "passes/kernel/BulkOperand.h"
-#include "passes/kernel/Fragment.h"
-#include "passes/kernel/LinearMap.h"
+#include "passes/kernel/SliceEpilogue.h"
 
 namespace azulejo::gpu {
 
@@ -51,32 +51,26 @@ private:
 
   mlir::LogicalResult findProgram();
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
+  void chooseEpilogue();
   void allocate(ThreadBuilder &t);
   void initialise(ThreadBuilder &t);
   /// Walks the block's items; `body` takes and gives the ring's position.
-  void forItems(ThreadBuilder &t, llvm::function_ref<Position(Position)> body);
+  /// `turn` is 0 for the block's first item, then 1, 0, 1 and so on.
+  void forItems(
+      ThreadBuilder &t,
+      llvm::function_ref<Position(const Position &, mlir::Value turn)> body);
   Position advance(ThreadBuilder &t, Position at);
 
   mlir::LogicalResult emitCopies(ThreadBuilder &t);
+  mlir::LogicalResult emitStores(ThreadBuilder &t);
   mlir::LogicalResult emitProducts(ThreadBuilder &t);
   Position emitSteps(ThreadBuilder &t, Position at,
                      llvm::SmallVectorImpl<Fragment> &sums);
   mlir::Value startStep(ThreadBuilder &t, Position at,
                         llvm::SmallVectorImpl<Fragment> &sums);
   void release(ThreadBuilder &t, mlir::Value stage, mlir::Value condition);
-  void emitEpilogue(ThreadBuilder &t, llvm::SmallVectorImpl<Fragment> &sums);
-  /// The epilogue of one product of 64 rows by one warp, whose rows begin at
-  /// `firstRow` of the tile.
-  struct Rows {
-    Fragment &sum;
-    mlir::Value firstRow;
-  };
-  void spillSlice(ThreadBuilder &t, const Rows &rows, int64_t column);
-  LinearMap sliceMap(ThreadBuilder &t, tile::MapOp map, const Rows &rows,
-                     int64_t column, int64_t width);
-  bool goesByChunks(ThreadBuilder &t, const Rows &rows);
-  void write(ThreadBuilder &t, const Rows &rows, bool whole);
-  void writeInTurn(ThreadBuilder &t, const Rows &rows);
+  void emitEpilogue(ThreadBuilder &t, llvm::MutableArrayRef<Fragment> sums,
+                    mlir::Value turn);
 
   tile::KernelOp source;
   KernelArguments arguments;
@@ -90,9 +84,10 @@ private:
   std::optional<BulkOperand> lhs, rhs;
   int64_t groupRows = 0, columns = 0, depth = 0;
 
-  mlir::Value lhsMap, rhsMap, full, empty, scratch;
-  RowArray slice; ///< of `scratch`: the warp's own
-  WarpGrid grid;  ///< of the multiplying groups: all warps along the rows
+  std::optional<BulkEpilogue> stored; ///< the epilogue: one of these
+  std::optional<SliceEpilogue> sliced;
+  mlir::Value lhsMap, rhsMap, full, empty;
+  WarpGrid grid; ///< of the multiplying groups: all warps along the rows
   mlir::Value group, warpOfGroup;
 };
 

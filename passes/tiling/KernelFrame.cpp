@@ -27,7 +27,8 @@ KernelFrame::KernelFrame(OpBuilder &b, graphir::FusedOp region,
       b, loc, name, b.getStrArrayAttr({}), b.getStrArrayAttr({}),
       b.getDenseI64ArrayAttr({}), b.getStringAttr(schedule.family),
       b.getStringAttr(schedule.str()), /*assume_aligned=*/false,
-      /*mostBlocks=*/IntegerAttr(), /*viewExtents=*/ArrayAttr());
+      /*mostBlocks=*/IntegerAttr(), /*sharedBytes=*/IntegerAttr(),
+      /*viewExtents=*/ArrayAttr());
   Block &block = kernel.getBody().emplaceBlock();
   auto addView = [&](Type type) {
     auto tensor = cast<RankedTensorType>(type);

@@ -293,8 +293,10 @@ Result<tile::KernelOp> productKernel(OpBuilder &b, graphir::FusedOp region,
           .withViewExtents(outputs)
           .run(findEpilogue(region, op));
   // Blocks with roles stay: one for each that the units hold.
-  if (kernel && schedule.knob("consumers") > 0)
+  if (kernel && schedule.knob("consumers") > 0) {
     kernel->setMostBlocks(target.units * schedule.knob("minBlocks"));
+    kernel->setSharedBytes(target.smemPerBlock);
+  }
   return kernel;
 }
 

@@ -13,12 +13,15 @@ module {
   }
 }
 
-// CHECK: kernel.func @{{.*}} threads(384) attributes {aligned_views = array<i64: 0, 1, 2>, min_blocks = 1 : i32, most_blocks = 132 : i64, tensor_maps = [#kernel.bulk_map<view 0, merged[1, 2], box[64, 128], swizzle 128>, #kernel.bulk_map<view 1, merged[1, 1], box[64, 64], swizzle 128>]}
+// CHECK: kernel.func @{{.*}} threads(384) attributes {aligned_views = array<i64: 0, 1, 2>, min_blocks = 1 : i32, most_blocks = 132 : i64, tensor_maps = [#kernel.bulk_map<view 0, merged[1, 2], box[64, 128], swizzle 128>, #kernel.bulk_map<view 1, merged[1, 1], box[64, 64], swizzle 128>, #kernel.bulk_map<view 2, merged[1, 2], box[64, 64], swizzle 128>]}
 // CHECK: %[[A:.*]] = kernel.tile_alloc at {{.*}} : <bf16, 4, 128, 64>
 // CHECK: %[[B:.*]] = kernel.tile_alloc at {{.*}} : <bf16, 4, 64, 64>
 // Full: the copying thread arrives. Empty: each of eight warps does.
 // CHECK: %[[FULL:.*]] = kernel.phases_alloc arrivals(1)
 // CHECK: %[[EMPTY:.*]] = kernel.phases_alloc arrivals(8)
+// CHECK: %[[C:.*]] = kernel.tile_alloc at {{.*}} : <bf16, 2, 64, 64>
+// CHECK: %[[READY:.*]] = kernel.phases_alloc arrivals(1)
+// CHECK: %[[WRITTEN:.*]] = kernel.phases_alloc arrivals(4)
 // CHECK: kernel.phases_init %[[FULL]]
 // CHECK: kernel.phases_init %[[EMPTY]]
 // CHECK: kernel.barrier
@@ -31,6 +34,14 @@ module {
 // CHECK-NEXT: kernel.phase_expect %[[FULL]][%{{.*}}] bytes(24576)
 // CHECK: kernel.bulk_load %{{.*}}, %[[A]][%{{.*}}, slab 0, row 0] signals %[[FULL]]
 // CHECK: kernel.bulk_load %{{.*}}, %[[B]][%{{.*}}, slab 0, row 0] signals %[[FULL]]
+// A thread per group stores: what begins outside of the tensor it leaves out.
+// CHECK: kernel.bulk_wait 0
+// CHECK: kernel.phase_arrive %[[READY]]
+// CHECK: kernel.phase_wait %[[WRITTEN]]
+// CHECK: scf.if
+// CHECK-NEXT: arith
+// CHECK: kernel.bulk_store %{{.*}}, %[[C]]
+// CHECK: kernel.bulk_commit
 // CHECK: } else {
 // CHECK: kernel.set_registers 232 more
 // CHECK: scf.for
@@ -43,6 +54,9 @@ module {
 // CHECK: kernel.phase_arrive %[[EMPTY]]
 // CHECK: kernel.group_wait %{{.*}} pending 0(
 // CHECK: kernel.phase_arrive %[[EMPTY]]
-// CHECK: kernel.shared_store
-// CHECK: kernel.warp_barrier
-// CHECK: kernel.store bf16
+// The result goes through shared memory, too: one tile per group.
+// CHECK: kernel.phase_wait %[[READY]]
+// CHECK: kernel.tile_store %[[C]]
+// CHECK: kernel.bulk_fence
+// CHECK-NEXT: kernel.warp_barrier
+// CHECK: kernel.phase_arrive %[[WRITTEN]]

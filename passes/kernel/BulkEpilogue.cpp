@@ -1,0 +1,309 @@
+//===- BulkEpilogue.cpp - results by bulk copies --------------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/BulkEpilogue.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+/// Neighbouring columns that a thread has of each row and block of eight.
+static constexpr int64_t kLanes = 2;
+static constexpr int64_t kSlabBytes = 128;
+
+/// The widest tile of at most 128 bytes that divides the columns.
+static int64_t tileColumns(int64_t columns, int64_t elementBytes) {
+  int64_t width = kSlabBytes / elementBytes;
+  while (columns % width)
+    width /= 2;
+  return width;
+}
+
+/// The one write of a map, if there is nothing else that has effects.
+static tile::WriteOp soleWrite(tile::MapOp map) {
+  tile::WriteOp found;
+  for (auto write : map.getBody().front().getOps<tile::WriteOp>()) {
+    if (found)
+      return {};
+    found = write;
+  }
+  return found;
+}
+
+/// Looks for what the body reads per row and column; false if that is more
+/// than one box of elements as wide as the result's.
+bool BulkEpilogue::findRead(int64_t elementBytes) {
+  LaneAnalysis alongRows(map, 1, 0), alongLanes(map, 1, 1);
+  for (auto op : map.getBody().front().getOps<tile::ReadOp>()) {
+    if (alongRows.kind(op) == LaneAnalysis::Row ||
+        alongLanes.kind(op) == LaneAnalysis::Row)
+      continue; // a value per column, or per row
+    Type element = op.getView().getType().getElementType();
+    std::string why;
+    if (read || op.getPredicate() || !isa<FloatType>(element) ||
+        kernel::storageBytes(element) != elementBytes)
+      return false;
+    read = op;
+    source = BulkBox::find(
+        {map, cast<BlockArgument>(op.getView()), op.getIndices(), 1},
+        kernel::SharedTileType::get(map.getContext(), element, 1,
+                                    kernel::kGroupRows, type.getColumns()),
+        why);
+    if (!source)
+      return false;
+  }
+  return true;
+}
+
+std::optional<BulkEpilogue> BulkEpilogue::create(tile::MapOp map, Shape shape,
+                                                 int64_t bytes) {
+  BulkEpilogue epilogue;
+  epilogue.map = map;
+  epilogue.shape = shape;
+  epilogue.write = soleWrite(map);
+  if (!epilogue.write || map.getInputs().size() != 1)
+    return std::nullopt;
+  auto view = cast<BlockArgument>(epilogue.write.getView());
+  Type element = epilogue.write.getView().getType().getElementType();
+  int64_t elementBytes = kernel::storageBytes(element);
+  if (!isa<Float16Type, BFloat16Type, Float32Type>(element))
+    return std::nullopt;
+  epilogue.type = kernel::SharedTileType::get(
+      map.getContext(), element, 1, kernel::kGroupRows,
+      tileColumns(shape.columns, elementBytes));
+  // The tiles lie where copies want them, at multiples of the pattern.
+  int64_t each = epilogue.type.stageBytes();
+  int64_t count = static_cast<int64_t>(epilogue.steps().size());
+  epilogue.places =
+      std::min(count, bytes / shape.groups / (each + 2 * kernel::kPhaseBytes));
+  if (epilogue.places < std::min<int64_t>(2, count) ||
+      epilogue.type.slabRowBytes() < 32)
+    return std::nullopt;
+  std::string why;
+  epilogue.target = BulkBox::find({map, view, epilogue.write.getIndices(), 1},
+                                  epilogue.type, why);
+  if (!epilogue.target || !epilogue.findRead(elementBytes))
+    return std::nullopt;
+  // A store drops what is outside of the tensor, in whole chunks of 16 bytes:
+  // nothing else may be outside of the map.
+  int64_t chunk = kernel::kAccessBytes / elementBytes;
+  if (!epilogue.target->endsWithTensor(0) ||
+      !epilogue.target->endsWithTensor(1) ||
+      knownDivisor(map.getExtent()[1]) % chunk)
+    return std::nullopt;
+  return epilogue;
+}
+
+SmallVector<BulkEpilogue::Step> BulkEpilogue::steps() const {
+  SmallVector<Step> result;
+  int64_t width = type.getColumns(), number = 0;
+  for (int64_t block = 0; block < shape.groupRows / kernel::kGroupRows; ++block)
+    for (int64_t column = 0; column < shape.columns; column += width, ++number)
+      result.push_back({block, column, places ? number % places : 0,
+                        places ? number / places : 0});
+  return result;
+}
+
+SmallVector<Attribute> BulkEpilogue::mapAttrs() const {
+  SmallVector<Attribute> attrs{target->mapAttr()};
+  if (source)
+    attrs.push_back(source->mapAttr());
+  return attrs;
+}
+
+void BulkEpilogue::addMaps(Block &entry, Location loc) {
+  Type type = kernel::TensorMapType::get(loc.getContext());
+  targetMap = entry.addArgument(type, loc);
+  if (source)
+    sourceMap = entry.addArgument(type, loc);
+}
+
+void BulkEpilogue::allocate(ThreadBuilder &t, KernelArguments &arguments) {
+  arguments.assumeAlignedView(target->view());
+  if (source)
+    arguments.assumeAlignedView(source->view());
+  arguments.isAligned(t, map, kLanes, 1); // pairs of a bias are one access
+  int64_t count = shape.groups * places;
+  MLIRContext *context = t.b.getContext();
+  ring = kernel::TileAllocOp::create(
+      t.b, t.loc,
+      kernel::SharedTileType::get(context, type.getElementType(), count,
+                                  type.getRows(), type.getColumns()),
+      IntegerAttr());
+  auto phases = [&](int64_t arrivals) -> Value {
+    return kernel::PhasesAllocOp::create(
+        t.b, t.loc, kernel::PhasesType::get(context, count), arrivals,
+        IntegerAttr());
+  };
+  ready = phases(1);
+  written = phases(kernel::kGroupThreads / kernel::kWarpThreads);
+}
+
+void BulkEpilogue::initialise(ThreadBuilder &t) {
+  for (Value phases : {ready, written})
+    kernel::PhasesInitOp::create(t.b, t.loc, phases);
+}
+
+Value BulkEpilogue::placeOf(ThreadBuilder &t, Value group,
+                            const Step &step) const {
+  return t.add(t.mul(group, t.i32(places)), t.i32(step.place));
+}
+
+/// Each use of a place is a phase of its barriers. Places that an item uses an
+/// odd number of times begin the items in turns with either parity.
+Value BulkEpilogue::parityOf(ThreadBuilder &t, const Step &step,
+                             Value turn) const {
+  int64_t uses = llvm::count_if(
+      steps(), [&](const Step &other) { return other.place == step.place; });
+  Value parity = t.i32(step.use % 2);
+  return uses % 2 ? t.b.createOrFold<arith::XOrIOp>(t.loc, parity, turn)
+                  : parity;
+}
+
+/// Whether the map goes on to coordinate `at` (i64) of an axis.
+Value BulkEpilogue::exists(ThreadBuilder &t, KernelArguments &arguments,
+                           unsigned axis, Value at) const {
+  tile::MapOp op = map;
+  if (isAlwaysInside(op, axis))
+    return arith::ConstantIntOp::create(t.b, t.loc, 1, 1);
+  return t.less(at, arguments.scalar(op.getExtent()[axis]));
+}
+
+static Value wide(ThreadBuilder &t, Value x) {
+  return t.b.createOrFold<arith::ExtUIOp>(t.loc, t.b.getI64Type(), x);
+}
+
+/// The place's last store has been read.
+void BulkEpilogue::prepare(ThreadBuilder &t, KernelArguments &arguments,
+                           Value group, const Step &step) const {
+  Value place = placeOf(t, group, step);
+  if (!source) {
+    kernel::PhaseArriveOp::create(t.b, t.loc, ready, place);
+    return;
+  }
+  kernel::PhaseExpectOp::create(t.b, t.loc, ready, place, type.stageBytes());
+  Value row = t.add(t.mul(group, t.i32(shape.groupRows)),
+                    t.i32(step.block * kernel::kGroupRows));
+  kernel::BulkLoadOp::create(
+      t.b, t.loc, sourceMap,
+      source->coordinates(t, arguments, row, step.column), ring, place,
+      /*slab=*/0, /*row=*/0, ready, place);
+}
+
+void BulkEpilogue::store(ThreadBuilder &t, KernelArguments &arguments,
+                         Value group, const Step &step) const {
+  tile::MapOp op = map;
+  Value row = t.add(t.mul(group, t.i32(shape.groupRows)),
+                    t.i32(step.block * kernel::kGroupRows));
+  // A box begins inside of the tensor.
+  Value inside = t.bitAnd(
+      exists(t, arguments, 0,
+             t.add(arguments.scalar(op.getOrigin()[0]), wide(t, row))),
+      exists(t, arguments, 1,
+             t.add(arguments.scalar(op.getOrigin()[1]), t.i64(step.column))));
+  t.when(inside, {}, [&]() -> SmallVector<Value> {
+    kernel::BulkStoreOp::create(
+        t.b, t.loc, targetMap,
+        target->coordinates(t, arguments, row, step.column), ring,
+        placeOf(t, group, step), /*slab=*/0, /*row=*/0);
+    return {};
+  });
+  kernel::BulkCommitOp::create(t.b, t.loc);
+}
+
+void BulkEpilogue::emitCopies(ThreadBuilder &t, KernelArguments &arguments,
+                              Value group, Value turn) const {
+  SmallVector<Step> all = steps();
+  drain(t);
+  for (const Step &step : ArrayRef(all).take_front(places))
+    prepare(t, arguments, group, step);
+  for (auto [number, step] : llvm::enumerate(all)) {
+    kernel::PhaseWaitOp::create(t.b, t.loc, written, placeOf(t, group, step),
+                                parityOf(t, step, turn));
+    store(t, arguments, group, step);
+    if (number + places < all.size()) {
+      drain(t);
+      prepare(t, arguments, group, all[number + places]);
+    }
+  }
+}
+
+void BulkEpilogue::drain(ThreadBuilder &t) const {
+  kernel::BulkWaitOp::create(t.b, t.loc, /*pending=*/0, /*complete=*/false);
+}
+
+/// The thread's part of a tile: pairs of neighbours in two rows.
+void BulkEpilogue::emitTile(ThreadBuilder &t, KernelArguments &arguments,
+                            const Warp &warp, Fragment &sum,
+                            const Step &step) const {
+  tile::MapOp op = map;
+  tile::WriteOp writes = write;
+  LaneAnalysis lanes(op, kLanes, 1);
+  DenseSet<Operation *> computing;
+  for (Operation &each : op.getBody().front().without_terminator())
+    if (&each != writes)
+      computing.insert(&each);
+  Value place = placeOf(t, warp.group, step);
+  for (int64_t r = 0; r < sum.threadRows(); ++r) {
+    Value row = t.add(t.mul(warp.warpOfGroup, t.i32(kBlockRows)),
+                      rowOffset(t, warp.grid, r));
+    Value rowOfItem = t.add(t.add(t.mul(warp.group, t.i32(shape.groupRows)),
+                                  t.i32(step.block * kernel::kGroupRows)),
+                            row);
+    Value rowAt =
+        t.add(arguments.scalar(op.getOrigin()[0]), wide(t, rowOfItem));
+    MapBody body(
+        t, op, 1, [&](Value value) { return arguments.scalar(value); },
+        [&](Value view) -> const ViewAccess & { return arguments.view(view); });
+    body.bind(op.getBody().front().getArgument(0), rowAt);
+    body.restrictTo(&computing);
+    Value rowExists = exists(t, arguments, 0, rowAt);
+    body.emitRow(rowExists);
+    for (int64_t c = 0; c < type.getColumns() / 4; c += kLanes) {
+      Value column = columnOffset(t, warp.grid, c);
+      Value at = t.add(arguments.scalar(op.getOrigin()[1]),
+                       wide(t, t.add(column, t.i32(step.column))));
+      int64_t from = step.column / 4 + c;
+      body.bindLanes(op.getBody().front().getArgument(2),
+                     {sum.element(r, from), sum.element(r, from + 1)});
+      if (read) {
+        Type wideType = tile::ReadOp(read).getType();
+        auto loaded = kernel::TileLoadOp::create(
+            t.b, t.loc, SmallVector<Type>(kLanes, wideType), ring, place, row,
+            column);
+        body.supply(read, loaded.getResults());
+      }
+      // What is read here is the same for all rows.
+      Value inside = exists(t, arguments, 1, at);
+      body.predicate(matchPattern(inside, m_One()) ? Value() : inside);
+      body.emitLanes(lanes, at, /*wide=*/true);
+      kernel::TileStoreOp::create(t.b, t.loc,
+                                  body.laneValues(writes.getValue(), lanes),
+                                  ring, place, row, column);
+    }
+  }
+}
+
+void BulkEpilogue::emitRows(ThreadBuilder &t, KernelArguments &arguments,
+                            const Warp &warp, MutableArrayRef<Fragment> sums,
+                            Value turn) const {
+  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                warp.grid.lane, t.i32(0));
+  for (const Step &step : steps()) {
+    Value place = placeOf(t, warp.group, step);
+    kernel::PhaseWaitOp::create(t.b, t.loc, ready, place,
+                                parityOf(t, step, turn));
+    emitTile(t, arguments, warp, sums[step.block], step);
+    kernel::BulkFenceOp::create(t.b, t.loc);
+    kernel::WarpBarrierOp::create(t.b, t.loc);
+    t.when(leads, {}, [&]() -> SmallVector<Value> {
+      kernel::PhaseArriveOp::create(t.b, t.loc, written, place);
+      return {};
+    });
+  }
+}
+
+} // namespace azulejo::gpu
