@@ -127,8 +127,8 @@ Result<pid_t> start(const std::vector<std::string> &command,
 /// The child's wait status, or an error when it had to be killed.
 Result<int> waitFor(pid_t child, int64_t timeoutMs, const std::string &where) {
   using Clock = std::chrono::steady_clock;
-  Clock::time_point end = Clock::now() + std::chrono::milliseconds(timeoutMs);
-  auto pause = std::chrono::microseconds(500);
+  using std::chrono::milliseconds;
+  Clock::time_point begin = Clock::now(), end = begin + milliseconds(timeoutMs);
   for (;;) {
     int status = 0;
     pid_t ended = waitpid(child, &status, WNOHANG);
@@ -136,7 +136,8 @@ Result<int> waitFor(pid_t child, int64_t timeoutMs, const std::string &where) {
       return status;
     if (ended < 0 && errno != EINTR)
       return systemError(where, "cannot be waited for");
-    if (Clock::now() >= end) {
+    Clock::time_point now = Clock::now();
+    if (now >= end) {
       kill(child, SIGKILL);
       while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -147,8 +148,9 @@ Result<int> waitFor(pid_t child, int64_t timeoutMs, const std::string &where) {
           "assembling has a time limit",
           "free the processors; if it stays slow, pin another schedule");
     }
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(20000));
+    // Asking costs microseconds; what is noticed late is waited for in vain.
+    std::this_thread::sleep_for(std::clamp<Clock::duration>(
+        (now - begin) / 64, std::chrono::microseconds(200), milliseconds(20)));
   }
 }
 

@@ -9,6 +9,8 @@
 #include "ir/kernel/Kernel.h"
 
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -86,9 +88,30 @@ makeMachine(const target::TargetDesc &target) {
   return machine;
 }
 
+/// Loops that run once or never, as small sizes make them. LLVM, which folds
+/// all else, keeps a loop that it is not told to unroll, and with it whatever
+/// depends on which round it is.
+static void foldShortLoops(ModuleOp module) {
+  IRRewriter rewriter(module.getContext());
+  module.walk([&](scf::ForOp loop) {
+    std::optional<APInt> rounds = loop.getStaticTripCount();
+    if (!rounds)
+      return;
+    if (rounds->isZero())
+      rewriter.replaceOp(loop, loop.getInitArgs());
+    else
+      (void)loop.promoteIfSingleIteration(rewriter);
+  });
+}
+
 static LogicalResult lowerToLlvmDialect(ModuleOp module) {
+  foldShortLoops(module);
   PassManager pm(module.getContext());
-  pm.addPass(createCanonicalizerPass());
+#ifdef NDEBUG
+  // The kernel was verified; these passes are tested where this is on.
+  pm.enableVerifier(false);
+#endif
+  // No canonicalisation: LLVM does it again, and sooner.
   pm.addPass(createCSEPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertMathToLLVMPass());

@@ -6,6 +6,7 @@
 
 #include "frontend/driver/CompileGuard.h"
 #include "frontend/driver/InParallel.h"
+#include "frontend/driver/PlanCode.h"
 #include "frontend/driver/Schedules.h"
 #include "frontend/driver/Traffic.h"
 #include "frontend/import/ImportGraph.h"
@@ -100,102 +101,6 @@ compileEach(const std::vector<std::string> &texts, int threads,
   return codes;
 }
 
-namespace {
-/// For the log, which is one thread's.
-struct Remark {
-  int level = 0;
-  std::string text;
-};
-} // namespace
-
-/// What to try where a schedule's code has flaws: the most promising ones with
-/// smaller and yet smaller tiles, then the one that needs the least.
-static std::vector<schedule::Schedule>
-insteadOf(const schedule::Schedule &flawed, const RegionSchedules &known) {
-  constexpr size_t kRanks = 200, kTries = 2;
-  auto area = [](const schedule::Schedule &s) {
-    return s.knob("tileM") * s.knob("tileN");
-  };
-  std::vector<schedule::Schedule> others;
-  int64_t least = area(flawed);
-  for (const schedule::Schedule &schedule : known.space.enumerate(kRanks))
-    if (others.size() < kTries && area(schedule) < least) {
-      least = area(schedule);
-      others.push_back(schedule);
-    }
-  others.push_back(known.general);
-  std::erase(others, flawed);
-  return others;
-}
-
-/// Assembles one region's code. A default schedule is a guess about registers;
-/// where the assembler disagrees, others are tried, and if all have flaws, the
-/// default is kept: a graph that can run shall run, unless it is to be strict.
-/// Code for debugging has the flaws that come with calls, and shall be of the
-/// schedule that is debugged.
-static Status assembleRegion(KernelCode &code, const RegionTable &regions,
-                             size_t region, const target::TargetDesc &target,
-                             const codegen::Assembler &assembler,
-                             const api::CompileRequest &request,
-                             Remark &remark) {
-  if (request.debugKernels)
-    return assembleKernel(code, target, assembler, Flaws::Accept);
-  const std::string &text = regions.texts[region];
-  KernelCode flawed = code;
-  Status status = assembleKernel(code, target, assembler);
-  if (status || status.error().rule != kFlawRule || !request.pin.empty())
-    return status;
-  if (request.strict)
-    return makeError(ErrorCode::ResourceLimit, nameOf(regions, region),
-                     status.error().message, "compile.strict",
-                     "pin another schedule or tune; without strict another "
-                     "one is taken, or this one with its flaw");
-  Result<RegionSchedules> known = schedulesOf(text, target);
-  if (!known)
-    return known.error();
-  for (const schedule::Schedule &other : insteadOf(flawed.schedule, *known)) {
-    Result<KernelCode> next = compileKernel(text, other, target);
-    if (!next)
-      return next.error();
-    if (assembleKernel(*next, target, assembler)) {
-      remark = {2, status.error().message + "; " + other.str() + " instead"};
-      code = *std::move(next);
-      return {};
-    }
-  }
-  remark = {1, status.error().message + "; no other schedule does better"};
-  code = std::move(flawed);
-  return assembleKernel(code, target, assembler, Flaws::Accept);
-}
-
-/// Without an assembler the images stay PTX, which a driver can load, too.
-static Status assembleAll(std::vector<KernelCode> &codes,
-                          const RegionTable &regions,
-                          const target::TargetDesc &target,
-                          const api::CompileRequest &request) {
-  Result<codegen::Assembler> assembler = codegen::findAssembler(
-      {request.assembler, request.nvJitLink, request.ptxas});
-  if (!assembler)
-    return assembler.error();
-  request.log(2, "assembler: " + assembler->name() +
-                     (assembler->path.empty() ? "" : ", " + assembler->path) +
-                     (assembler->note.empty() ? "" : " (" + assembler->note) +
-                     (assembler->note.empty() ? "" : ")"));
-  std::vector<Status> statuses(codes.size());
-  std::vector<Remark> remarks(codes.size());
-  inParallel(codes.size(), request.threads, [&](size_t i) {
-    statuses[i] = assembleRegion(codes[i], regions, i, target, *assembler,
-                                 request, remarks[i]);
-  });
-  for (const Remark &remark : remarks)
-    if (!remark.text.empty())
-      request.log(remark.level, remark.text);
-  for (const Status &status : statuses)
-    if (!status)
-      return status;
-  return {};
-}
-
 Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
                                        const target::TargetDesc &target,
                                        const api::CompileRequest &request) {
@@ -210,17 +115,11 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
   if (!chosen)
     return chosen.error();
   Result<std::vector<KernelCode>> codes =
-      compileEach(regions.texts, request.threads, [&](size_t i) {
-        CompileGuard::Subject subject(nameOf(regions, i));
-        return compileKernel(regions.texts[i], chosen->schedules[i], target,
-                             nullptr, /*withGeneral=*/!request.strict,
-                             request.debugKernels);
-      });
+      compileRegions({regions.texts, chosen->schedules,
+                      [&](size_t i) { return nameOf(regions, i); }},
+                     target, request);
   if (!codes)
     return codes.error();
-  if (target.kind == target::Kind::Gpu)
-    if (Status status = assembleAll(*codes, regions, target, request); !status)
-      return status.error();
   Result<plan::Plan> plan =
       buildPlan(*fused, graph, regions, *codes, target, request.strict);
   if (!plan)

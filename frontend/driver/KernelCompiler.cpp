@@ -118,6 +118,8 @@ struct FormOptions {
   /// On a GPU: code may take views to be aligned, whichever it finds worth it.
   bool assumeAligned;
   const api::KernelDebugging &debugging;
+  /// Called when a kernel turns out to assume something; may be empty.
+  const std::function<void()> &assumes;
 };
 } // namespace
 
@@ -153,6 +155,10 @@ static void readConditions(ModuleOp module, KernelCode &code) {
   });
 }
 
+static bool assumes(const KernelCode &kernel) {
+  return !kernel.alignedViews.empty() || !kernel.tensorMaps.empty();
+}
+
 /// The rest of a form for a GPU: PTX, which whoever loads it assembles.
 static Status compileForGpu(Session &session, ModuleOp module,
                             const FormOptions &form, KernelCode &code,
@@ -167,6 +173,8 @@ static Status compileForGpu(Session &session, ModuleOp module,
     return session.error(ErrorCode::Internal, where,
                          "the GPU kernel does not verify");
   readConditions(module, code);
+  if (form.assumes && assumes(code))
+    form.assumes();
   if (listing)
     listing->host += printed(module);
   std::string llvmText;
@@ -301,10 +309,11 @@ static Intermediate intermediateOf(RankedTensorType type) {
 }
 
 /// One form of a region's kernels.
-static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
-                                      const tiling::ScheduleFamily &family,
-                                      const FormOptions &form,
-                                      KernelText *listing) {
+static Result<KernelCode> compileKernels(Session &session,
+                                         graphir::FusedOp region,
+                                         const tiling::ScheduleFamily &family,
+                                         const FormOptions &form,
+                                         KernelText *listing) {
   OwningOpRef<ModuleOp> module =
       ModuleOp::create(UnknownLoc::get(&session.context()));
   OpBuilder b(module->getBodyRegion());
@@ -327,10 +336,6 @@ static Result<KernelCode> compileForm(Session &session, graphir::FusedOp region,
   for (RankedTensorType type : made->intermediates)
     first.intermediates.push_back(intermediateOf(type));
   return first;
-}
-
-static bool assumes(const KernelCode &kernel) {
-  return !kernel.alignedViews.empty() || !kernel.tensorMaps.empty();
 }
 
 /// Gives every kernel of `code` that assumes something of its tensors its
@@ -356,42 +361,98 @@ static bool anyAssumes(const KernelCode &code) {
   return assumes(code) || llvm::any_of(code.later, assumes);
 }
 
+namespace {
+/// A region's text, parsed, and the family that compiles it.
+struct OpenRegion {
+  Session session;
+  OwningOpRef<ModuleOp> source;
+  graphir::FusedOp region;
+  const tiling::ScheduleFamily *family = nullptr;
+
+  Status open(std::string_view text, StringRef familyName,
+              KernelText *listing = nullptr);
+  Result<KernelCode> compile(const FormOptions &form,
+                             KernelText *listing = nullptr) {
+    return compileKernels(session, region, *family, form, listing);
+  }
+};
+} // namespace
+
+Status OpenRegion::open(std::string_view text, StringRef familyName,
+                        KernelText *listing) {
+  region = parseRegion(session, text, source);
+  if (!region)
+    return notARegion(session);
+  if (familyName.empty())
+    familyName = region.getFamily();
+  family = tiling::findFamily(familyName);
+  std::string where = "kernel " + familyName.str();
+  if (!family)
+    return session.error(ErrorCode::InvalidArgument, where,
+                         "no family has this name", "schedule.text",
+                         "docs/architecture.md names the families");
+  if (listing)
+    listing->region = printed(region);
+  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
+    return session.error(ErrorCode::Internal, where, "");
+  return {};
+}
+
+Status joinForms(KernelCode &code, KernelCode general) {
+  std::string where = "kernel " + code.family;
+  if (pairForms(code, std::move(general)))
+    return {};
+  return makeError(ErrorCode::Internal, std::move(where),
+                   "its general form assumes something, too, or is of other "
+                   "kernels");
+}
+
 Result<KernelCode> compileKernel(std::string_view text,
                                  const schedule::Schedule &schedule,
                                  const target::TargetDesc &target,
                                  KernelText *listing, bool withGeneral,
                                  const api::KernelDebugging &debugging) {
-  Session session;
-  OwningOpRef<ModuleOp> source;
-  graphir::FusedOp region = parseRegion(session, text, source);
-  if (!region)
-    return notARegion(session);
-  const tiling::ScheduleFamily *family = tiling::findFamily(schedule.family);
-  std::string where = "kernel " + schedule.family;
-  if (!family)
-    return session.error(ErrorCode::InvalidArgument, where,
-                         "no family has this name", "schedule.text",
-                         "docs/architecture.md names the families");
+  OpenRegion open;
+  if (Status status = open.open(text, schedule.family, listing); !status)
+    return status.error();
   bool gpu = target.kind == target::Kind::Gpu;
-  if (listing)
-    listing->region = printed(region);
-  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
-    return session.error(ErrorCode::Internal, where, "");
-  Result<KernelCode> code = compileForm(
-      session, region, *family, {schedule, target, gpu, debugging}, listing);
+  Result<KernelCode> code =
+      open.compile({schedule, target, gpu, debugging, {}}, listing);
   if (!code || !withGeneral || !anyAssumes(*code))
     return code;
-  schedule::Schedule least = family->generalSchedule(region, schedule, target);
+  schedule::Schedule least =
+      open.family->generalSchedule(open.region, schedule, target);
   Result<KernelCode> general =
-      compileForm(session, region, *family,
-                  {least, target, /*assumeAligned=*/false, debugging}, nullptr);
+      open.compile({least, target, /*assumeAligned=*/false, debugging, {}});
   if (!general)
     return general.error();
-  if (!pairForms(*code, *std::move(general)))
-    return session.error(ErrorCode::Internal, where,
-                         "its general form assumes something, too, or is of "
-                         "other kernels");
+  if (Status status = joinForms(*code, *std::move(general)); !status)
+    return status.error();
   return code;
+}
+
+Result<KernelCode> compileForm(std::string_view text,
+                               const schedule::Schedule &schedule,
+                               const target::TargetDesc &target,
+                               const api::KernelDebugging &debugging,
+                               const std::function<void()> &assumes) {
+  OpenRegion open;
+  if (Status status = open.open(text, schedule.family); !status)
+    return status.error();
+  bool gpu = target.kind == target::Kind::Gpu;
+  return open.compile({schedule, target, gpu, debugging, assumes});
+}
+
+Result<KernelCode> compileGeneralOf(std::string_view text,
+                                    const schedule::Schedule &schedule,
+                                    const target::TargetDesc &target,
+                                    const api::KernelDebugging &debugging) {
+  OpenRegion open;
+  if (Status status = open.open(text, schedule.family); !status)
+    return status.error();
+  schedule::Schedule least =
+      open.family->generalSchedule(open.region, schedule, target);
+  return open.compile({least, target, /*assumeAligned=*/false, debugging, {}});
 }
 
 Result<KernelCode> compileGeneral(std::string_view text,
@@ -399,14 +460,11 @@ Result<KernelCode> compileGeneral(std::string_view text,
   Result<RegionSchedules> known = schedulesOf(text, target);
   if (!known)
     return known.error();
-  Session session;
-  OwningOpRef<ModuleOp> source;
-  graphir::FusedOp region = parseRegion(session, text, source);
-  if (failed(graphpasses::decomposeNormalise(region.getBody().front())))
-    return session.error(ErrorCode::Internal, "region", "");
-  return compileForm(session, region, *tiling::findFamily(region.getFamily()),
-                     {known->general, target, /*assumeAligned=*/false, {}},
-                     nullptr);
+  OpenRegion open;
+  if (Status status = open.open(text, {}); !status)
+    return status.error();
+  return open.compile(
+      {known->general, target, /*assumeAligned=*/false, {}, {}});
 }
 
 } // namespace azulejo::driver

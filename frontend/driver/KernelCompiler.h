@@ -112,6 +112,21 @@ Result<KernelCode> compileKernel(std::string_view regionText,
 Result<KernelCode> compileGeneral(std::string_view regionText,
                                   const target::TargetDesc &target);
 
+/// For who compiles both forms at the same time: the one that assumes, which
+/// calls `assumes` as soon as it is clear that there has to be another,
+Result<KernelCode> compileForm(std::string_view regionText,
+                               const schedule::Schedule &schedule,
+                               const target::TargetDesc &target,
+                               const api::KernelDebugging &debugging,
+                               const std::function<void()> &assumes);
+/// that other one, whose schedule follows from that of the first,
+Result<KernelCode> compileGeneralOf(std::string_view regionText,
+                                    const schedule::Schedule &schedule,
+                                    const target::TargetDesc &target,
+                                    const api::KernelDebugging &debugging);
+/// and both in one, as compileKernel gives them.
+Status joinForms(KernelCode &code, KernelCode general);
+
 /// Rule of the error for code that is not worth running.
 inline constexpr char kFlawRule[] = "assembler.flaw";
 
