@@ -108,7 +108,7 @@ class Library:
         self.c.az_buffer_data.restype = c.c_void_p
         for name in ("az_error_destroy", "az_buffer_destroy", "az_string_destroy",
                      "az_graph_destroy", "az_device_destroy",
-                     "az_executable_destroy"):
+                     "az_executable_destroy", "az_pool_destroy"):
             getattr(self.c, name).restype = None
 
     def call(self, name, *args):
@@ -153,6 +153,9 @@ class Library:
 
     def device(self, name=None):
         return Device(self, name)
+
+    def pool(self, threads=0):
+        return Pool(self, threads)
 
     def compile(self, graph, device, tune_seconds=0.0, fuse=True,
                 cache_dir=None, **options):
@@ -200,6 +203,16 @@ class Device(_Owned):
     def synchronize(self, stream=None):
         self.api.call("az_device_synchronize", self.handle,
                           c.c_void_p(stream))
+
+
+class Pool(_Owned):
+    """Threads for runs on a CPU, and as many for compiling."""
+    destroy = "az_pool_destroy"
+
+    def __init__(self, library, threads):
+        super().__init__(library, c.c_void_p())
+        library.call("az_pool_create", c.c_int32(threads),
+                     c.byref(self.handle))
 
 
 class Buffer(_Owned):

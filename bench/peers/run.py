@@ -43,6 +43,8 @@ def parse():
         help="dense bf16 rate for floors")
     add("--slow-peers", action="store_true",
         help="also peers that need over ten seconds to start")
+    add("--compile-times", action="store_true",
+        help="also compile each case again, alone (half a second)")
     add("--seed", type=int, default=1)
     add("--list", action="store_true", help="names the cases and ends")
     add("--child", type=int, default=None, help=argparse.SUPPRESS)

@@ -12,6 +12,7 @@ import time
 import torch
 
 import azulejo_c as az
+import compile_times
 import peers
 import report
 import timing
@@ -52,6 +53,7 @@ class Worker:
         self.pool = concurrent.futures.ThreadPoolExecutor(
             min(16, os.cpu_count() or 1))
         self.device = self.az.device(options.device)
+        self.clock = compile_times.Clock(self.az, self.device)
         # Float32 stays float32: the reference must not be rounded.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
@@ -60,11 +62,9 @@ class Worker:
         self.copy_tbs, self.matmul_tflops = 0.0, 0.0
 
     def compile(self, case):
-        start = time.monotonic()
-        exe = self.az.compile(case.graph(self.az), self.device,
-                              tune_seconds=self.options.tune,
-                              cache_dir=self.options.cache)
-        return exe, (time.monotonic() - start) * 1e3
+        return self.az.compile(case.graph(self.az), self.device,
+                               tune_seconds=self.options.tune,
+                               cache_dir=self.options.cache)
 
     def roofs(self):
         """The card's own limits, in this process and minute."""
@@ -105,7 +105,7 @@ class Worker:
     def run(self, case, compiling, seconds):
         row = self.row(case)
         try:
-            exe, row["compile_ms"] = compiling.result(timeout=90)
+            exe = compiling.result(timeout=90)
         except az.AzulejoError as error:
             key = "skipped" if error.code == az.UNSUPPORTED else "error"
             row[key] = str(error)
@@ -114,6 +114,9 @@ class Worker:
             row["error"] = "compiling took more than 90 s"
             return row
         row["image"] = exe.image()
+        if self.options.compile_times:
+            row["compile_ms"] = self.clock.plan_ms(case)
+            row["compile_form_ms"] = self.clock.form_ms(case)
         traffic = case.bytes()
         sets = 1
         if self.timer.l2_bytes():

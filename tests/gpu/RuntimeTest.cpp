@@ -11,9 +11,9 @@
 //===----------------------------------------------------------------------===//
 #include "azulejo/Azulejo.h"
 #include "tests/gpu/HandKernels.h"
+#include "tests/gpu/RuntimeFixture.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -23,47 +23,17 @@
 #include <thread>
 
 using namespace azulejo;
-using gputest::handPlan;
+using namespace azulejo::gputest;
 
 extern char **environ;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double microsecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(Clock::now() - start)
-      .count();
-}
 
 template <typename T> std::string outcome(const Result<T> &result) {
   return result.ok() ? "ok"
                      : std::string(errorCodeName(result.error().code)) + " " +
                            result.error().rule;
 }
-
-/// A device that is there, or the reason why the test is left out.
-class GpuRuntime : public testing::Test {
-protected:
-  void SetUp() override {
-    const char *name = std::getenv("AZULEJO_TEST_DEVICE");
-    Result<Device> opened = Device::open(name && *name ? name : "cuda");
-    if (opened) {
-      device = *std::move(opened);
-      return;
-    }
-    const char *required = std::getenv("AZULEJO_REQUIRE_GPU");
-    if (required && std::strcmp(required, "1") == 0)
-      FAIL() << opened.error().str();
-    GTEST_SKIP() << opened.error().str();
-  }
-
-  Result<Executable> load(const plan::Plan &plan) {
-    return Executable::load(plan::serialize(plan), &*device);
-  }
-
-  std::optional<Device> device;
-};
 
 /// Tensors of one plan, and a stream.
 struct Lane {
@@ -302,29 +272,6 @@ TEST_F(GpuRuntime, EventsMeasure) {
   }
   EXPECT_GT(best, 0);
   report("twice_4096x4096", best);
-}
-
-// The host's share of a run. 50 launches fit any queue, so none waits for the
-// device.
-TEST_F(GpuRuntime, HostCostOfARun) {
-  Result<Executable> plan = load(handPlan("twice"));
-  Lane lane(*device, *plan, 1);
-  int64_t shape[] = {1, 8};
-  TensorView views[] = {{lane.x.data(), f32, shape},
-                        {lane.y.data(), f32, shape}};
-  for (bool check : {false, true}) {
-    double best = 1e9;
-    for (int round = 0; round < 200; ++round) {
-      Stream stream{lane.stream.handle(), nullptr, check};
-      Clock::time_point start = Clock::now();
-      for (int i = 0; i < 50; ++i)
-        ASSERT_TRUE(plan->run(stream, views, {}));
-      best = std::min(best, microsecondsSince(start) / 50);
-      ASSERT_TRUE(device->synchronize(lane.stream.handle()));
-    }
-    report(check ? "host_cost_checked" : "host_cost", best);
-    EXPECT_LT(best, 50) << "something waits";
-  }
 }
 
 TEST_F(GpuRuntime, TimeFromBytesToTheFirstLaunch) {

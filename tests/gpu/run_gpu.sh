@@ -5,8 +5,8 @@
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
 #     --only LIST     of: info runtime instructions tuner rows tests graphs
-#                     sanitizer traffic examples minilm peers (default: all but
-#                     sanitizer and minilm)
+#                     sanitizer traffic examples minilm compile peers (default:
+#                     all but sanitizer and minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter), and cases
@@ -23,7 +23,7 @@ set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-out} minilm=""
-only="info runtime instructions tuner rows tests graphs traffic examples peers"
+only="info runtime instructions tuner rows tests graphs traffic examples compile peers"
 graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
@@ -164,6 +164,10 @@ for part in $only; do
       [[ -x $here/bin/example_$name ]] || continue
       step "$name" 60 bash -c "example $name"
     done
+    ;;
+  compile)
+    step compile 120 "$python" "$here/bench/peers/compile_times.py" \
+      --repeat 1 --out "$out/compile.jsonl"
     ;;
   peers)
     step peers $((seconds + 60)) "$python" "$here/bench/peers/run.py" \
