@@ -37,6 +37,11 @@ struct ViewMap {
   bool operator==(const ViewMap &) const = default;
 };
 
+/// Why code is not of the schedule that was chosen, or has a flaw; for explain.
+struct ScheduleNote {
+  std::string rule, text;
+};
+
 /// Code of a region and how to call it (runtime/plan/Plan.h): one kernel, and
 /// those that run after it.
 struct KernelCode {
@@ -66,6 +71,8 @@ struct KernelCode {
   /// and none if nothing is assumed. It has the same symbols and views as this
   /// one.
   std::vector<KernelCode> general;
+
+  std::optional<ScheduleNote> note = {};
 
   std::vector<KernelCode> later;           ///< without intermediates or `later`
   std::vector<Intermediate> intermediates; ///< of all kernels of the region

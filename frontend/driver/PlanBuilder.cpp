@@ -363,6 +363,8 @@ private:
     Result<plan::Launch> made = launchOf(code, tensors);
     if (!made)
       return made.error();
+    if (code.note)
+      result.notes.push_back({code.note->rule, about.ops, code.note->text});
     plan::Launch launch = *std::move(made);
     launch.kernel = about.kernel;
     launch.ops = about.ops;

@@ -6,18 +6,13 @@
 
 #include "frontend/driver/CompileGuard.h"
 #include "frontend/driver/InParallel.h"
+#include "frontend/driver/Substitutes.h"
 
 #include <future>
 
 namespace azulejo::driver {
 
 namespace {
-
-/// For the log, which is one thread's.
-struct Remark {
-  int level = 0;
-  std::string text;
-};
 
 /// Says once, and in the end at the latest, whether a general form is needed.
 class Answer {
@@ -41,7 +36,7 @@ struct Making {
   std::future<bool> needsGeneral = answer->future();
   std::optional<Result<KernelCode>> code, general;
   bool hasOther = false; ///< `code` is of another schedule, and complete
-  Remark remark;
+  int logLevel = 2;      ///< of the code's note
 };
 
 class PlanCode {
@@ -58,6 +53,9 @@ private:
   void makeForm(size_t region);
   void makeGeneral(size_t region);
   Status assemble(size_t region, KernelCode &code);
+  Result<KernelCode> lower(size_t region, const schedule::Schedule &schedule);
+  Result<KernelCode> lowerChosen(size_t region);
+  Result<KernelCode> replaceRefused(size_t region, const Error &refusal);
   Result<KernelCode> join(size_t region);
 
   const PlanRegions &regions;
@@ -68,26 +66,6 @@ private:
 };
 
 } // namespace
-
-/// What to try where a schedule's code has flaws: the most promising ones with
-/// smaller and yet smaller tiles, then the one that needs the least.
-static std::vector<schedule::Schedule>
-insteadOf(const schedule::Schedule &flawed, const RegionSchedules &known) {
-  constexpr size_t kRanks = 200, kTries = 2;
-  auto area = [](const schedule::Schedule &s) {
-    return s.knob("tileM") * s.knob("tileN");
-  };
-  std::vector<schedule::Schedule> others;
-  int64_t least = area(flawed);
-  for (const schedule::Schedule &schedule : known.space.enumerate(kRanks))
-    if (others.size() < kTries && area(schedule) < least) {
-      least = area(schedule);
-      others.push_back(schedule);
-    }
-  others.push_back(known.general);
-  std::erase(others, flawed);
-  return others;
-}
 
 /// Assembles one region's form. A default schedule is a guess about registers;
 /// where the assembler disagrees, others are tried, and if all have flaws, the
@@ -111,31 +89,92 @@ Status PlanCode::assemble(size_t region, KernelCode &code) {
   if (!known)
     return known.error();
   Making &making = makings[region];
-  for (const schedule::Schedule &other : insteadOf(flawed.schedule, *known)) {
-    Result<KernelCode> next = compileKernel(text, other, target);
+  // Its schedule may be a substitute already, whose reason stays.
+  auto note = [&, before = code.note](const std::string &outcome) {
+    std::string text = status.error().message + outcome;
+    return before ? ScheduleNote{before->rule, before->text + "; " + text}
+                  : ScheduleNote{"schedule.flaw", text};
+  };
+  for (const schedule::Schedule &other :
+       insteadOfFlawed(flawed.schedule, *known)) {
+    Result<KernelCode> next = lower(region, other);
+    if (!next && isRefusal(next.error()))
+      continue;
     if (!next)
       return next.error();
     if (assembleKernel(*next, target, *assembler)) {
-      making.remark = {2, status.error().message + "; " + other.str() +
-                              " instead"};
       making.hasOther = true;
       code = *std::move(next);
+      code.note = note("; " + other.str() + " instead");
       return {};
     }
   }
-  making.remark = {1,
-                   status.error().message + "; no other schedule does better"};
+  making.logLevel = 1;
   code = std::move(flawed);
+  code.note = note("; no other schedule does better");
   return assembleKernel(code, target, *assembler, Flaws::Accept);
+}
+
+/// Both forms of a region under another schedule than the chosen one.
+Result<KernelCode> PlanCode::lower(size_t region,
+                                   const schedule::Schedule &schedule) {
+  if (regions.mayLower)
+    if (Status status = regions.mayLower(schedule); !status)
+      return status.error();
+  return compileKernel(regions.texts[region], schedule, target);
+}
+
+/// The form that assumes, under the chosen schedule.
+Result<KernelCode> PlanCode::lowerChosen(size_t region) {
+  Making &making = makings[region];
+  const schedule::Schedule &schedule = regions.schedules[region];
+  if (regions.mayLower)
+    if (Status status = regions.mayLower(schedule); !status)
+      return status.error();
+  return compileForm(regions.texts[region], schedule, target,
+                     request.debugKernels, [&] { making.answer->give(true); });
+}
+
+/// Code of another schedule where the lowering refused the chosen one. A
+/// schedule that was pinned or is debugged has no substitute.
+Result<KernelCode> PlanCode::replaceRefused(size_t region,
+                                            const Error &refusal) {
+  if (!isRefusal(refusal) || !request.pin.empty() || request.debugKernels)
+    return refusal;
+  const schedule::Schedule &refused = regions.schedules[region];
+  std::string why =
+      "the lowering refuses " + refused.str() + ": " + refusal.message;
+  if (request.strict)
+    return makeError(refusal.code, regions.nameOf(region), why,
+                     "compile.strict",
+                     "pin another schedule or tune; without strict another "
+                     "one is taken");
+  Result<RegionSchedules> known = schedulesOf(regions.texts[region], target);
+  if (!known)
+    return known.error();
+  Making &making = makings[region];
+  for (const schedule::Schedule &other : insteadOfRefused(refused, *known)) {
+    Result<KernelCode> next = lower(region, other);
+    if (!next && isRefusal(next.error()))
+      continue;
+    if (!next)
+      return next.error();
+    making.logLevel = 1;
+    making.hasOther = true;
+    next->note =
+        ScheduleNote{"schedule.refused", why + "; " + other.str() + " instead"};
+    return next;
+  }
+  return refusal;
 }
 
 void PlanCode::makeForm(size_t region) {
   CompileGuard::Subject subject(regions.nameOf(region));
   Making &making = makings[region];
-  making.code =
-      compileForm(regions.texts[region], regions.schedules[region], target,
-                  request.debugKernels, [&] { making.answer->give(true); });
+  making.code = lowerChosen(region);
   making.answer.reset();
+  if (!*making.code)
+    making.code = replaceRefused(region, making.code->error());
   if (*making.code && assembler)
     if (Status status = assemble(region, **making.code); !status)
       making.code = status.error();
@@ -185,11 +224,11 @@ Result<std::vector<KernelCode>> PlanCode::run() {
   });
   std::vector<KernelCode> codes;
   for (size_t i = 0; i < count; ++i) {
-    if (!makings[i].remark.text.empty())
-      request.log(makings[i].remark.level, makings[i].remark.text);
     Result<KernelCode> code = join(i);
     if (!code)
       return code.error();
+    if (code->note)
+      request.log(makings[i].logLevel, code->note->text);
     codes.push_back(*std::move(code));
   }
   return codes;

@@ -25,6 +25,9 @@ struct PlanRegions {
   const std::vector<std::string> &texts;
   const std::vector<schedule::Schedule> &schedules;
   std::function<std::string(size_t)> nameOf;
+  /// Sees each schedule before it is lowered and may refuse it; this is how
+  /// tests plant refusals.
+  std::function<Status(const schedule::Schedule &)> mayLower = {};
 };
 
 /// The code of each region, on up to request.threads threads. Without an

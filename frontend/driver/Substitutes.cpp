@@ -1,0 +1,58 @@
+//===- Substitutes.cpp - schedules in the place of others -----------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "frontend/driver/Substitutes.h"
+
+namespace azulejo::driver {
+
+using Schedules = std::vector<schedule::Schedule>;
+
+static constexpr size_t kRanks = 200;
+
+/// The general one comes last, and each is tried once.
+static Schedules complete(Schedules others, const schedule::Schedule &first,
+                          const RegionSchedules &known) {
+  std::erase(others, known.general);
+  others.push_back(known.general);
+  std::erase(others, first);
+  return others;
+}
+
+Schedules insteadOfFlawed(const schedule::Schedule &flawed,
+                          const RegionSchedules &known) {
+  constexpr size_t kTries = 2;
+  auto area = [](const schedule::Schedule &s) {
+    return s.knob("tileM") * s.knob("tileN");
+  };
+  Schedules others;
+  int64_t least = area(flawed);
+  for (const schedule::Schedule &schedule : known.space.enumerate(kRanks))
+    if (others.size() < kTries && area(schedule) < least) {
+      least = area(schedule);
+      others.push_back(schedule);
+    }
+  return complete(std::move(others), flawed, known);
+}
+
+Schedules insteadOfRefused(const schedule::Schedule &refused,
+                           const RegionSchedules &known) {
+  auto hasRoles = [](const schedule::Schedule &s) {
+    return s.knob("consumers") > 0;
+  };
+  Schedules ranked = known.space.enumerate(kRanks), others;
+  std::erase(ranked, refused);
+  if (!ranked.empty())
+    others.push_back(ranked.front());
+  auto plain = std::find_if_not(ranked.begin(), ranked.end(), hasRoles);
+  if (plain != ranked.end() && plain != ranked.begin())
+    others.push_back(*plain);
+  return complete(std::move(others), refused, known);
+}
+
+bool isRefusal(const Error &error) {
+  return error.code == ErrorCode::Unsupported ||
+         error.code == ErrorCode::ResourceLimit;
+}
+
+} // namespace azulejo::driver
