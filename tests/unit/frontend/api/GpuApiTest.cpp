@@ -506,6 +506,9 @@ TEST_F(GpuApi, StrictCompilingRefusesCodeWithFlaws) {
       assembler{"AZULEJO_PTXAS", path};
   Result<Executable> kept = compiling.on("h200");
   ASSERT_TRUE(kept) << kept.error().str();
+  Result<std::string> told = kept->explain({});
+  ASSERT_TRUE(told) << told.error().str();
+  EXPECT_NE(told->find("note [schedule.flaw]"), std::string::npos) << *told;
   compiling.options.strict = true;
   Result<Executable> refused = compiling.on("h200");
   ASSERT_EQ(outcome(refused), "ResourceLimit compile.strict");
