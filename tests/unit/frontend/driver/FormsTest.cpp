@@ -250,17 +250,18 @@ TEST(Forms, TensorMapsOfAKernelReachTheLaunch) {
   ASSERT_TRUE(plan) << plan.error().str();
   Status valid = plan::validate(*plan, "test");
   ASSERT_TRUE(valid) << valid.error().str();
-  // x[M, K] and w[K, N].
+  // x[M, K], w[K, N] and y[M, N].
   const plan::Launch &launch = plan->launches[0];
-  ASSERT_EQ(launch.tensorMaps.size(), 2u);
-  for (int32_t i : {0, 1}) {
+  ASSERT_EQ(launch.tensorMaps.size(), 3u);
+  for (int32_t i : {0, 1, 2}) {
     const plan::TensorMap &map = launch.tensorMaps[i];
     EXPECT_EQ(map.buffer, i);
     EXPECT_EQ(map.merged, (std::vector<int32_t>{1, 1}));
-    EXPECT_EQ(map.swizzle, 128);
     ASSERT_EQ(map.box.size(), 2u);
-    EXPECT_EQ(map.box[0], 64);
+    EXPECT_EQ(map.box[0] * 2, map.swizzle); // a line of a swizzled box
   }
+  EXPECT_EQ(launch.tensorMaps[0].swizzle, 128);
+  EXPECT_EQ(launch.tensorMaps[1].swizzle, 128);
   EXPECT_EQ(launch.tensorMaps[0].box[1], known->fallback.knob("tileM"));
 }
 
