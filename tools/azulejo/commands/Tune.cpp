@@ -104,9 +104,11 @@ private:
     if (!roofs)
       return roofs.error();
     std::map<std::string, std::vector<Candidate>> byKernel;
-    std::map<std::string, int64_t> outcomes;
+    std::map<std::string, int64_t> outcomes, exactTests;
     for (const Json &item : list->items()) {
       Candidate candidate = candidateOf(item);
+      if (candidate.status == "ok")
+        ++exactTests[exactTest(item["exact"], candidate.reason)];
       ++outcomes[candidate.status];
       byKernel[candidate.kernel].push_back(std::move(candidate));
     }
@@ -129,12 +131,25 @@ private:
     Table &causes = report.table("outcomes", "", {"outcome", "schedules"});
     for (const auto &[status, count] : outcomes)
       causes.rows.push_back({status, Cell::count(count)});
+    Table &tests =
+        report.table("exact_tests", "", {"on_integers", "schedules"});
+    for (const auto &[test, count] : exactTests)
+      tests.rows.push_back({test, Cell::count(count)});
     addBest(report, byKernel, *roofs);
     if (Result<Json> facts = explained(executable, {}))
       addKernels(report, *facts);
     if (Status status = console.print(report); !status)
       return status.error();
     return interrupted() ? kInterrupted : kOk;
+  }
+
+  /// What became of the test on integers of a candidate that passed.
+  static std::string exactTest(const Json &exact, const std::string &reason) {
+    if (exact.isNull()) // an older build's record has none either
+      return reason.starts_with("same code") ? "same code as another"
+                                             : "not recorded";
+    const std::string &whyNot = exact["why_not"].text();
+    return whyNot.empty() ? "equal" : "none, for " + whyNot;
   }
 
   static Candidate candidateOf(const Json &item) {
