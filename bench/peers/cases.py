@@ -47,9 +47,11 @@ class Case:
         """Each tensor once: what any implementation has to move."""
         return sum(s.bytes() for s in self.inputs() + self.outputs())
 
-    def graph(self, library):
+    def graph(self, library, suffix=""):
+        """`suffix`: of its names. Plans in memory are those of equal names."""
         g = library.graph()
-        values = [g.input(s.name, s.dtype, s.shape) for s in self.inputs()]
+        values = [g.input(s.name + suffix, s.dtype, s.shape)
+                  for s in self.inputs()]
         for spec, value in zip(self.outputs(), self.body(g, *values)):
             g.output(spec.name, value)
         return g

@@ -10,6 +10,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4]
                        / "bench" / "peers"))
+import azulejo_c as az  # noqa: E402
+import cases  # noqa: E402
 import compile_times  # noqa: E402
 
 
@@ -36,6 +38,18 @@ class CompileTimesTest(unittest.TestCase):
             self.assertGreater(row["form_ms"], 0)
             self.assertEqual(row["device"], "a100")
         self.assertIn("per form on one core", said)
+
+    def test_nothing_comes_from_memory(self):
+        library = az.Library()
+        clock = compile_times.Clock(library, library.device("a100"))
+        case = cases.SUITES["tiny"]()[0]
+        clock.plan_ms(case)
+        again = min(clock.plan_ms(case) for _ in range(3))
+        known = case.graph(library)
+        library.compile(known, clock.device)
+        memory = min(compile_times.elapsed_ms(
+            lambda: library.compile(known, clock.device)) for _ in range(3))
+        self.assertGreater(again, 3 * memory)
 
     def test_the_thread_gets_its_cores_back(self):
         cores = os.sched_getaffinity(0)
