@@ -8,22 +8,39 @@
 
 namespace azulejo::schedule {
 
-static std::vector<Schedule> combinations(const KnobSpace &space,
-                                          const KnobSpace::Values &values) {
-  std::vector<Schedule> all{Schedule::defaults(space.family, space.kind)};
+/// Shows `visit` every combination of `values`, all in one schedule: there are
+/// thousands of them, and most are not legal.
+template <typename Visit>
+static void forEachCombination(const KnobSpace &space,
+                               const KnobSpace::Values &values,
+                               const Visit &visit) {
+  struct Axis {
+    int64_t *knob;
+    const std::vector<int64_t> *values;
+    size_t at = 0;
+    bool advance() {
+      at = at + 1 == values->size() ? 0 : at + 1;
+      *knob = (*values)[at];
+      return at != 0;
+    }
+  };
+  Schedule schedule = Schedule::defaults(space.family, space.kind);
+  std::vector<Axis> axes;
   for (const KnobSpec &spec : knobsOf(space.family, space.kind)) {
     auto it = values.find(spec.name);
     if (it == values.end())
       continue;
-    std::vector<Schedule> next;
-    for (const Schedule &base : all)
-      for (int64_t value : it->second) {
-        next.push_back(base);
-        next.back().knobs[spec.name] = value;
-      }
-    all = std::move(next);
+    if (it->second.empty())
+      return;
+    axes.push_back({&schedule.knobs[spec.name], &it->second});
+    *axes.back().knob = it->second.front();
   }
-  return all;
+  bool more = true;
+  while (more) {
+    visit(schedule);
+    more = std::any_of(axes.begin(), axes.end(),
+                       [](Axis &axis) { return axis.advance(); });
+  }
 }
 
 static bool isCombination(const Schedule &schedule,
@@ -58,28 +75,39 @@ bool KnobSpace::contains(const Schedule &schedule) const {
 }
 
 std::vector<Schedule> KnobSpace::enumerate(size_t limit) const {
-  std::vector<Schedule> all = combinations(*this, values);
+  // Of one family, so values in the order of the knobs' names say it all.
+  struct Ranked {
+    double cost;
+    std::vector<int64_t> values;
+    bool operator<(const Ranked &that) const {
+      return cost != that.cost ? cost < that.cost : values < that.values;
+    }
+  };
+  std::vector<Ranked> ranked;
+  auto rank = [&](const Schedule &schedule) {
+    if (illegal && illegal(schedule))
+      return;
+    Ranked &entry = ranked.emplace_back();
+    entry.cost = cost ? cost(schedule) : 0.0;
+    entry.values.reserve(schedule.knobs.size());
+    for (const auto &[name, value] : schedule.knobs)
+      entry.values.push_back(value);
+  };
+  forEachCombination(*this, values, rank);
   for (const Values &other : others)
-    for (Schedule &schedule : combinations(*this, other))
-      all.push_back(std::move(schedule));
-  if (illegal)
-    std::erase_if(all,
-                  [&](const Schedule &s) { return illegal(s).has_value(); });
+    forEachCombination(*this, other, rank);
   // A stable order with a full tie-break: the same region gives the same list
   // in every process.
-  std::vector<std::pair<double, Schedule>> ranked;
-  for (Schedule &schedule : all)
-    ranked.emplace_back(cost ? cost(schedule) : 0.0, std::move(schedule));
-  std::stable_sort(
-      ranked.begin(), ranked.end(), [](const auto &a, const auto &b) {
-        return a.first != b.first ? a.first < b.first
-                                  : a.second.knobs < b.second.knobs;
-      });
+  limit = std::min(limit, ranked.size());
+  std::partial_sort(ranked.begin(),
+                    ranked.begin() + static_cast<ptrdiff_t>(limit),
+                    ranked.end());
   std::vector<Schedule> result;
-  for (auto &[cost, schedule] : ranked) {
-    if (result.size() == limit)
-      break;
-    result.push_back(std::move(schedule));
+  for (size_t i = 0; i < limit; ++i) {
+    Schedule &schedule = result.emplace_back(Schedule::defaults(family, kind));
+    auto value = ranked[i].values.begin();
+    for (auto &[name, knob] : schedule.knobs)
+      knob = *value++;
   }
   return result;
 }
