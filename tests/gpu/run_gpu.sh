@@ -124,7 +124,7 @@ for part in $only; do
       "$here/bin/gpu_instructions_test"
     ;;
   tuner)
-    step tuner 180 "$here/bin/gpu_tuner_test" --gtest_filter='GpuTuner.*/Real'
+    step tuner 300 "$here/bin/gpu_tuner_test" --gtest_filter='GpuTuner.*/Real'
     ;;
   rows)
     step rows 180 "$here/bin/azulejo-gpu-launch" "$here/row_chain"

@@ -38,7 +38,8 @@ driver::KernelCode compile(const std::string &region,
 
 TEST(ExactTrial, RightCandidatesOfEveryKindAreExact) {
   std::vector<std::string> regions = {
-      exactRowsRegion(), rowSumsRegion(), roundedRegion(false),
+      exactRowsRegion(),         rowSumsRegion(),
+      roundedRegion(false),      pickedRowsRegion(),
       fewRowsRegion(DType::F16), fewRowsRegion(DType::BF16)};
   for (DType dtype : {DType::F32, DType::F16, DType::BF16}) {
     regions.push_back(residualRegion(dtype));

@@ -202,6 +202,34 @@ TEST_P(GpuTuner, TwoRunsMustGiveOneResult) {
   EXPECT_EQ(rows[0].getString("status"), "wrong");
 }
 
+/// Matrix units, bulk copies, split sums and rows: none may round where nothing
+/// can.
+TEST_P(GpuTuner, GoodCandidatesAreExactOnIntegers) {
+  if (GetParam() == Machine::Mock)
+    GTEST_SKIP() << "the mock computes no products";
+  options.candidates = 3;
+  const std::string regions[] = {residualRegion(DType::BF16),
+                                 residualRegion(DType::F16, /*batches=*/3),
+                                 residualRegion(DType::F32),
+                                 residualRegion(DType::BF16, 1, 2048),
+                                 squareRegion(DType::BF16, 1024),
+                                 fewRowsRegion(DType::F16),
+                                 rowSumsRegion()};
+  for (const std::string &region : regions) {
+    std::vector<json::Object> rows = tune(region);
+    EXPECT_TRUE(complete) << messages;
+    EXPECT_GE(rows.size(), 1u);
+    for (const json::Object &row : rows) {
+      EXPECT_EQ(row.getString("status"), "ok")
+          << row.getString("reason").value_or("").str() << region;
+      if (const json::Object *exact = row.getObject("exact")) {
+        EXPECT_EQ(exact->getBoolean("at_full_size"), true)
+            << exact->getString("why_not").value_or("").str() << region;
+      }
+    }
+  }
+}
+
 TEST_P(GpuTuner, WithoutADeviceTheDefaultIsUsed) {
   if (GetParam() == Machine::Real)
     GTEST_SKIP() << "the mock stands for a machine without one";

@@ -79,6 +79,19 @@ std::string rowSumsRegion() {
   return onlyRegion(graph);
 }
 
+std::string pickedRowsRegion() {
+  Graph graph;
+  Dim S = *graph.dim("S", 1, 4096);
+  ValueId table = input(graph, "table", {Dim(100), Dim(64)}, DType::F16);
+  ValueId ids = input(graph, "ids", {S}, DType::I32);
+  ValueId mask = input(graph, "mask", {S, Dim(64)}, DType::I1);
+  ValueId x = input(graph, "x", {S, Dim(64)}, DType::F16);
+  ValueId rows = append(graph, "gather", {table, ids});
+  ValueId twice = append(graph, "add", {rows, rows});
+  EXPECT_TRUE(graph.output("y", append(graph, "where", {mask, twice, x})));
+  return onlyRegion(graph);
+}
+
 std::string residualRegion(DType dtype, int64_t batches, int64_t depth) {
   Graph graph;
   Dim M = *graph.dim("M", 1, 2048);

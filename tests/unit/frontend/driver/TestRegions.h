@@ -27,6 +27,8 @@ std::string residualRegion(DType dtype, int64_t batches = 1,
 std::string squareRegion(DType dtype, int64_t size);
 /// bf16(x @ w), of bf16, whose f32 sums go by way of f16 if `twice`.
 std::string roundedRegion(bool twice);
+/// where(mask, 2 * table[ids], x) over rows [S, 64] of f16.
+std::string pickedRowsRegion();
 /// gelu(x @ w + bias), x f32[M, 96], w f32[96, 160]; M in [1, 2048].
 std::string matmulRegion();
 /// Attention with 4 heads of 32; B in [1, 4], S in [1, 512].
