@@ -51,8 +51,10 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
   if (failed(pm.run(*fused.module)))
     return session.error(ErrorCode::Internal, "graph", "a graph pass failed");
   fused.unfusedBytes = unfusedBytesOf(fused.function.getBody().front());
-  if (allowFusion && failed(fusion::moveScales(fused.function, target)))
-    return session.error(ErrorCode::Internal, "graph", "a scale did not move");
+  if (allowFusion && (failed(fusion::moveReshapes(fused.function)) ||
+                      failed(fusion::moveScales(fused.function, target))))
+    return session.error(ErrorCode::Internal, "graph",
+                         "what stands before a product did not move");
   for (graphir::Note &note : graphir::notesOf(fused.function))
     fused.notes.push_back({note.rule, note.ops, note.text});
   if (failed(fusion::formRegions(fused.function, familyOracle(),

@@ -42,6 +42,9 @@ static void registerFusion() {
     return azulejo::fusion::createFormRegionsPass(azulejo::familyOracle());
   });
   mlir::registerPass([]() -> std::unique_ptr<mlir::Pass> {
+    return azulejo::fusion::createMoveReshapesPass();
+  });
+  mlir::registerPass([]() -> std::unique_ptr<mlir::Pass> {
     return azulejo::fusion::createMoveScalesPass();
   });
 }

@@ -9,7 +9,8 @@
 //   * and, where an operand of a product would be computed on its way, one
 //     kernel takes no longer than two: the timer's.
 //
-// Before that, scales in front of products move behind them (moveScales).
+// Before that, scales in front of products move behind them (moveReshapes makes
+// way, moveScales).
 //
 // Ops that only move data or make constants are not grouped: every group that
 // reads one gets its own copy and pulls elements through it. The reason for
@@ -57,6 +58,10 @@ struct FormRegionsOptions {
   RegionTimer timer = {}; ///< none: what is legal is fused
 };
 
+/// Moves reshapes between scales of rows and products in front of the scales,
+/// so that these can move.
+mlir::LogicalResult moveReshapes(mlir::func::FuncOp function);
+
 /// Moves scales of rows and columns in front of products behind them, before
 /// regions are formed. Scales that stay leave notes in `graph.notes`. `count`,
 /// if given, becomes the number of scales moved.
@@ -74,6 +79,7 @@ mlir::LogicalResult formRegions(mlir::func::FuncOp function,
 /// The same as a pass, `azulejo-form-regions`; refusals become remarks.
 std::unique_ptr<mlir::Pass> createFormRegionsPass(RegionOracle oracle);
 
+#define GEN_PASS_DECL_MOVERESHAPESPASS
 #define GEN_PASS_DECL_MOVESCALESPASS
 #include "passes/fusion/Passes.h.inc"
 

@@ -74,4 +74,27 @@ def MoveScalesPass : Pass<"azulejo-move-scales", "::mlir::func::FuncOp"> {
   ];
 }
 
+def MoveReshapesPass
+    : Pass<"azulejo-move-reshapes", "::mlir::func::FuncOp"> {
+  let summary = "Move reshapes of rows in front of their norms and scales";
+  let description = [{
+    ```mlir
+    %n = graph.rms_norm %x {eps = 1.0e-05 : f64}
+    %f = graph.reshape %n {shape = #graph.dims<"B*S", 64>}
+    %y = graph.matmul %f, %w {transpose_a = false, transpose_b = false}
+    ```
+    becomes
+    ```mlir
+    %f = graph.reshape %x {shape = #graph.dims<"B*S", 64>}
+    %n = graph.rms_norm %f {eps = 1.0e-05 : f64}
+    %y = graph.matmul %n, %w {transpose_a = false, transpose_b = false}
+    ```
+
+    Where only products read the reshape, it leaves the last axis alone, and the
+    op before it multiplies or divides rows by one value each or is an rms_norm
+    without a weight: what azulejo-move-scales can move behind the products.
+    Exact.
+  }];
+}
+
 #endif // AZULEJO_PASSES_FUSION_PASSES_TD

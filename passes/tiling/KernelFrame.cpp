@@ -106,6 +106,20 @@ static std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
+/// i, if x is i / n * n and y is i mod n: what axes that were split and joined
+/// again leave.
+static Value rejoined(Value x, Value y) {
+  auto product = x.getDefiningOp<arith::MulIOp>();
+  auto rest = y.getDefiningOp<arith::RemUIOp>();
+  if (!product || !rest)
+    return {};
+  auto quotient = product.getLhs().getDefiningOp<arith::DivUIOp>();
+  bool same = quotient && quotient.getLhs() == rest.getLhs() &&
+              quotient.getRhs() == rest.getRhs() &&
+              product.getRhs() == rest.getRhs();
+  return same ? rest.getLhs() : Value();
+}
+
 Value KernelFrame::add(Value x, Value y) {
   std::optional<int64_t> cx = constantOf(x), cy = constantOf(y);
   if (cx && cy)
@@ -114,6 +128,9 @@ Value KernelFrame::add(Value x, Value y) {
     return y;
   if (cy == 0)
     return x;
+  for (auto [a, c] : {std::pair(x, y), std::pair(y, x)})
+    if (Value whole = rejoined(a, c))
+      return whole;
   return arith::AddIOp::create(b, loc, x, y);
 }
 

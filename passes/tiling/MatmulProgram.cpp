@@ -242,6 +242,23 @@ std::optional<std::string> refusesProduct(graphir::FusedOp region) {
   return std::nullopt;
 }
 
+/// Whether a reshape leaves the last axis alone and joins two axes of rows to
+/// one, or splits one into two: rows that are walked as one. Axes of one
+/// element count where they stand beside the only axis of rows.
+static bool joinsRows(graphir::ReshapeOp op) {
+  opset::Shape from = shapeOf(op.getInput()), to = shapeOf(op.getResult());
+  if (from.size() < 2 || to.size() < 2 || from.back() != to.back())
+    return false;
+  from.pop_back();
+  to.pop_back();
+  auto axes = [](const opset::Shape &shape) {
+    return llvm::count_if(
+        shape, [](const opset::Dim &size) { return !size.isConstant(1); });
+  };
+  return axes(from) <= 2 && axes(to) <= 2 &&
+         (from.size() == 1 || to.size() == 1);
+}
+
 /// Whether an operand is an input of the region as it lies in memory, whose
 /// elements are contiguous along the operand's rows or columns.
 static bool isPlain(Value operand, bool mergesRows) {
@@ -267,9 +284,15 @@ ProductFacts productFacts(graphir::FusedOp region) {
   // A tensor map has at most five axes, and one of them is the rows.
   bool oneRow =
       shape.rows.size() > 1 && opset::elementCount(shape.rows).isConstant(1);
-  bool plain = shape.batch.size() <= 3 && !oneRow &&
-               isPlain(op->getOperand(0), shape.rows.size() > 1) &&
-               isPlain(op->getOperand(1), /*mergesRows=*/false);
+  // Rows of the left operand may lie in other axes than they have.
+  auto reshape = op.getLhs().getDefiningOp<graphir::ReshapeOp>();
+  bool rejoined = reshape && !op.getTransposeA() && joinsRows(reshape) &&
+                  opset::elementCount(shape.batch).isConstant(1) &&
+                  isa<BlockArgument>(reshape.getInput());
+  bool plain =
+      shape.batch.size() <= 3 && !oneRow &&
+      (rejoined || isPlain(op->getOperand(0), shape.rows.size() > 1)) &&
+      isPlain(op->getOperand(1), /*mergesRows=*/false);
   return {typicalSize(opset::elementCount(shape.rows), region),
           typicalSize(shape.n, region), typicalSize(shape.k, region),
           operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4, plain};

@@ -193,3 +193,28 @@ TEST_P(MovedScale, SumsBeyondTheOperandsType) {
   s.output(s.op("matmul", {s.op("mul", {x, small}), w}));
   check(true);
 }
+
+// As libraries of products want it: rows in one axis.
+TEST_P(MovedScale, FlattenedRows) {
+  Shape flat{B * S, Dim(72)};
+  ValueId n = s.op("rms_norm", {rows(72)});
+  n = s.op("reshape", {n}, {{"shape", flat}});
+  s.output(s.op("matmul", {n, weight(72, 56)}), "q");
+  ValueId k = s.op("matmul", {n, weight(72, 24)});
+  s.output(s.op("reshape", {k}, {{"shape", Shape{B, S, Dim(24)}}}), "k");
+  ValueId x = s.op("mul", {rows(72), scales({S, Dim(1)})});
+  x = s.op("div", {x, scales({Dim(1)})});
+  x = s.op("reshape", {x}, {{"shape", flat}});
+  s.output(s.op("matmul", {x, weight(72, 40)}), "scaled");
+  check(true);
+}
+
+// Rows that a reshape splits, and a residual in the axes that they had.
+TEST_P(MovedScale, SplitRows) {
+  ValueId x = s.input(dtype, {S, Dim(72)});
+  x = s.op("mul", {x, scales({S, Dim(1)})});
+  x = s.op("reshape", {x}, {{"shape", Shape{Dim(1), S, Dim(72)}}});
+  ValueId y = s.op("matmul", {x, weight(72, 56)});
+  s.output(s.op("add", {y, s.input(dtype, {Dim(1), S, Dim(56)})}));
+  check(true);
+}

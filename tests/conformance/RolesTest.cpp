@@ -213,6 +213,46 @@ TEST(Roles, SingleAxes) {
   }
 }
 
+// Rows that a reshape joins or splits are copied as they lie.
+TEST(Roles, ReshapedRows) {
+  const Dim k(64), n(72);
+  for (auto [from, to] : std::vector<std::pair<Shape, Shape>>{
+           {{Dim(3), Dim(60), k}, {Dim(180), k}},
+           {{Dim(1), Dim(180), k}, {Dim(180), k}},
+           {{Dim(180), Dim(1), k}, {Dim(180), k}},
+           {{Dim(3), Dim(1), Dim(60), k}, {Dim(180), k}},
+           {{Dim(1), Dim(3), Dim(60), k}, {Dim(180), k}},
+           {{Dim(180), k}, {Dim(3), Dim(60), k}},
+           {{Dim(180), k}, {Dim(180), Dim(1), k}},
+           {{Dim(180), k}, {Dim(1), Dim(180), k}},
+           {{Dim(180), k}, {Dim(3), Dim(1), Dim(60), k}}}) {
+    SCOPED_TRACE(opset::shapeStr(from) + " to " + opset::shapeStr(to));
+    Sketch s;
+    ValueId a = s.input(DType::BF16, from);
+    a = s.op("reshape", {a}, {{"shape", to}});
+    s.output(s.op("matmul", {a, s.input(DType::BF16, {k, n})}));
+    Result<std::unique_ptr<Subject>> subject = Subject::compile(s.graph());
+    ASSERT_TRUE(subject) << subject.error().str();
+    recordCompiled();
+    std::string schedule = (*subject)->plan().launches.front().schedule;
+    EXPECT_EQ(schedule.find("consumers=0") == std::string::npos &&
+                  schedule.find("consumers=") != std::string::npos,
+              hasRoles())
+        << schedule;
+    if (TestDevice::current().canRun()) {
+      EXPECT_EQ((*subject)->check({}, s.data({})), "");
+    }
+  }
+  Sketch s;
+  Dim B = s.dim("B", 1, 8), S = s.dim("S", 1, 600);
+  ValueId a = s.input(DType::BF16, {B, S, k});
+  a = s.op("reshape", {a}, {{"shape", Shape{B * S, k}}});
+  s.output(s.op("matmul", {a, s.input(DType::BF16, {k, n})}));
+  checkFused(
+      s,
+      {{{"B", 1}, {"S", 1}}, {{"B", 3}, {"S", 100}}, {{"B", 8}, {"S", 600}}});
+}
+
 TEST(Roles, ManyItemsPerBlock) {
   Product product;
   product.m = 2500;
