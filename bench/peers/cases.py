@@ -165,72 +165,6 @@ class Matmul(Case):
         return [(lambda o: o[at], y)]
 
 
-class Fronted(Case):
-    """A product like Matmul's in layout "nt" whose x comes out of p["front"]:
-
-    rms_norm       without a weight; rms_norm_w: with one
-    layer_norm     with weight and bias, and bias and GELU behind the product
-    row_scale      a factor per row
-    swiglu         silu(x) * u
-    """
-    kind = "fronted"
-    TENSORS = {"rms_norm": "x w", "rms_norm_w": "x w g",
-               "layer_norm": "x w g h bias", "row_scale": "x w s",
-               "swiglu": "x w u"}
-
-    def inputs(self):
-        m, n, k = self.p["M"], self.p["N"], self.p["K"]
-        shapes = {"x": [m, k], "u": [m, k], "w": [n, k], "g": [k], "h": [k],
-                  "bias": [n], "s": [m, 1]}
-        return [Spec(name, shapes[name],
-                     scale=1 / math.sqrt(k) if name == "w" else 1.0)
-                for name in self.TENSORS[self.p["front"]].split()]
-
-    def outputs(self):
-        return [Spec("y", [self.p["M"], self.p["N"]])]
-
-    def flops(self):
-        return 2 * self.p["M"] * self.p["N"] * self.p["K"]
-
-    def body(self, g, x, w, *more):
-        front = self.p["front"]
-        if front in ("rms_norm", "rms_norm_w"):
-            x = g.op("rms_norm", [x, *more], eps=1e-6)
-        elif front == "layer_norm":
-            x = g.op("layer_norm", [x, *more[:2]], eps=1e-5)
-        elif front == "row_scale":
-            x = g.op("mul", [x, more[0]])
-        else:
-            x = g.op("mul", [g.op("silu", [x]), more[0]])
-        y = g.op("matmul", [x, w], transpose_b=True)
-        if front == "layer_norm":
-            y = g.op("gelu_tanh", [g.op("add", [y, more[2]])])
-        return [y]
-
-    @staticmethod
-    def formula(front, x, w, *more):
-        """In whatever type the tensors have."""
-        import torch
-        f = torch.nn.functional
-        if front in ("rms_norm", "rms_norm_w"):
-            return f.linear(f.rms_norm(x, x.shape[-1:], *more, eps=1e-6), w)
-        if front == "layer_norm":
-            y = f.linear(f.layer_norm(x, x.shape[-1:], *more[:2], 1e-5), w,
-                         more[2])
-            return f.gelu(y, approximate="tanh")
-        if front == "row_scale":
-            return f.linear(x * more[0], w)
-        return f.linear(f.silu(x) * more[0], w)
-
-    def exact(self, inputs):
-        import torch
-        rows = self.p["M"]
-        at = torch.tensor(sampled(rows, SAMPLED_ROWS), device=inputs[0].device)
-        some = [(t[at] if name in "xus" else t).double() for name, t in
-                zip(self.TENSORS[self.p["front"]].split(), inputs)]
-        return [(lambda o: o[at], self.formula(self.p["front"], *some))]
-
-
 class Rows(Case):
     """A chain over rows of [M, N]; p["chain"] names it."""
     kind = "rows"
@@ -330,11 +264,6 @@ def matmul(suite, M, N, K, epilogue="", layout="nt"):
                   layout=layout)
 
 
-def fronted(suite, front, M, N, K):
-    return Fronted(suite, f"matmul {M}x{N}x{K} nt {front}", M=M, N=N, K=K,
-                   front=front)
-
-
 def rows(suite, chain, M, N):
     return Rows(suite, f"{chain} {M}x{N}", chain=chain, M=M, N=N)
 
@@ -347,11 +276,6 @@ SHAPES = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 14336, 4096),
           (8192, 4096, 14336), (4096, 6144, 4096), (16384, 1024, 1024),
           (64, 14336, 4096), (256, 14336, 4096), (1000, 14336, 4096),
           (1024, 14336, 4096)]
-WITH_FRONTS = [(front, *shape) for shape in (SHAPES[0], SHAPES[2])
-               for front in ("rms_norm", "rms_norm_w", "layer_norm",
-                             "row_scale")]
-WITH_FRONTS += [("swiglu", *SHAPES[0]), ("swiglu", *SHAPES[3]),
-                ("rms_norm", *SHAPES[6])]
 WITH_EPILOGUES = [SHAPES[0], SHAPES[1], SHAPES[2], SHAPES[7], SHAPES[9]]
 
 
@@ -378,11 +302,12 @@ def first():
 def products():
     """Plain first, then what is fused into them; a linear layer's layout, and
     the plain ones in the other one, too; then with something in front."""
+    from fronts import FRONTS, fronted
     cases = [matmul("matmul", *shape) for shape in SHAPES]
     cases += [matmul("matmul", *shape, epilogue=e) for shape in SHAPES
               for e in ("bias_gelu", "residual")]
     cases += [matmul("matmul", *shape, layout="nn") for shape in SHAPES]
-    cases += [fronted("matmul", *front) for front in WITH_FRONTS]
+    cases += [fronted("matmul", *front) for front in FRONTS]
     return cases
 
 
@@ -401,6 +326,7 @@ def claims():
 
 def tiny():
     """Every kind at a size that a CPU does in no time; checks the cases."""
+    from fronts import Fronted, fronted
     from gpt2 import Gpt2
     cases = [attention("tiny", 16, 48, causal, H=4, Hk=hk, B=2)
              for causal in (False, True) for hk in (4, 2)]

@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as f
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from cases import Fronted, Rope, Rows
+from cases import Rope, Rows
+from fronts import Fronted
 from gpt2 import hidden, unfused
 
 
