@@ -153,18 +153,47 @@ bool BulkBox::findAxes(std::string &why) {
   return !byMemory || refuse("its indices come from memory");
 }
 
-bool BulkBox::endsWithTensor(unsigned axis) const {
-  tile::MapOp map = access.map;
-  if (isAlwaysInside(map, axis))
-    return true;
+/// Whether the value is the size of the view along an axis of the map.
+bool BulkBox::isEndOf(Value value, unsigned axis) const {
   size_t to = indices.size();
   for (const Axis &mapped : axes) {
     size_t from = to - mapped.merged;
     if (axis == access.laneAxis || mapped.isRow)
-      return isExtent(map.getExtent()[axis], from, to);
+      return isExtent(value, from, to);
     to = from;
   }
   return false;
+}
+
+bool BulkBox::endsWithTensor(unsigned axis) const {
+  tile::MapOp map = access.map;
+  return isAlwaysInside(map, axis) || isEndOf(map.getExtent()[axis], axis);
+}
+
+/// Whether memory takes part in computing a scalar of the program.
+static bool comesFromMemory(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<tile::ReadOp>(op) ||
+                llvm::any_of(op->getOperands(), comesFromMemory));
+}
+
+bool BulkBox::endsByPosition(unsigned axis) const {
+  tile::MapOp map = access.map;
+  SmallVector<Value> bounds{map.getExtent()[axis]};
+  bool atEnd = false;
+  while (!bounds.empty()) {
+    Value bound = bounds.pop_back_val();
+    if (auto least = bound.getDefiningOp<arith::MinSIOp>())
+      bounds.append({least.getLhs(), least.getRhs()});
+    else if (auto most = bound.getDefiningOp<arith::MaxSIOp>();
+             most && matchPattern(most.getRhs(), m_Zero()))
+      bounds.push_back(most.getLhs()); // an empty map
+    else if (isEndOf(bound, axis))
+      atEnd = true;
+    else if (comesFromMemory(bound))
+      return false;
+  }
+  return atEnd;
 }
 
 kernel::BulkMapAttr BulkBox::mapAttr() const {

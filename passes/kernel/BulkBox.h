@@ -49,6 +49,9 @@ public:
   /// Whether the map ends along an axis where the tensor does, or never behind
   /// whole tiles: what lies outside of the map is outside of the tensor.
   bool endsWithTensor(unsigned axis) const;
+  /// Whether it ends where the tensor does or before that, for a reason that
+  /// is not in memory: positions alone.
+  bool endsByPosition(unsigned axis) const;
 
 private:
   /// An axis of the tensor map: how many axes of the view it stands for, and
@@ -62,6 +65,7 @@ private:
   std::optional<opset::Dim> elements(size_t from, size_t to) const;
   bool isExtent(mlir::Value value, size_t from, size_t to) const;
   bool isOne(size_t axis) const;
+  bool isEndOf(mlir::Value value, unsigned axis) const;
   bool mergeOuter(size_t inner, mlir::Value row, Axis &axis) const;
 
   BulkAccess access;

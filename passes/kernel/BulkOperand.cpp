@@ -32,7 +32,7 @@ unsigned chooseLaneAxis(tile::MapOp map) {
 }
 
 FailureOr<BulkOperand> BulkOperand::create(tile::MapOp map, Type element,
-                                           unsigned contracted) {
+                                           unsigned contracted, Beyond beyond) {
   auto refuse = [&](const Twine &why) {
     return map->emitOpError("cannot be copied in bulk: ") << why;
   };
@@ -52,7 +52,8 @@ FailureOr<BulkOperand> BulkOperand::create(tile::MapOp map, Type element,
   if (!operand.box)
     return refuse(why);
   // What lies beyond the extent in the contracted axis must be zero.
-  if (!operand.box->endsWithTensor(contracted))
+  if (!operand.box->endsWithTensor(contracted) &&
+      !(beyond == HasNoWeight && operand.box->endsByPosition(contracted)))
     return refuse("the tensor goes on where its contracted elements end");
   return operand;
 }

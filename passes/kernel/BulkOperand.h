@@ -26,10 +26,17 @@ unsigned chooseLaneAxis(tile::MapOp map);
 
 class BulkOperand {
 public:
+  /// What contracted elements of the tensor behind the map's end may be.
+  /// HasNoWeight: their factors are zero, so they must not be NaN or infinite;
+  /// they are not if a mask of positions ends the map, other than one that
+  /// memory does (lengths).
+  enum Beyond { MustBeZero, HasNoWeight };
   /// Fails with a diagnostic on a map that is no box; `contracted` is the axis
   /// of the contracted elements.
-  static mlir::FailureOr<BulkOperand>
-  create(tile::MapOp map, mlir::Type element, unsigned contracted);
+  static mlir::FailureOr<BulkOperand> create(tile::MapOp map,
+                                             mlir::Type element,
+                                             unsigned contracted,
+                                             Beyond beyond = MustBeZero);
 
   kernel::BulkMapAttr mapAttr() const { return box->mapAttr(); }
   /// Allocates the ring at `t`'s position, at the top of the kernel.

@@ -23,8 +23,8 @@ public:
     zero = constant(0);
   }
 
-  /// The row's new reference, and the output brought to it.
-  void rescale(Fragment &scores, SoftmaxState &state, int64_t r) {
+  /// The row's new reference.
+  void refer(Fragment &scores, RowTile &reference, int64_t r) {
     Value greatest = scores.element(r, 0);
     for (int64_t c = 1; c < scores.threadColumns(); ++c)
       greatest = t.combine(greatest, scores.element(r, c), "max");
@@ -33,7 +33,7 @@ public:
     Value factor = constant(scores.scale);
     if (scores.scale != 1)
       greatest = arith::MulFOp::create(t.b, t.loc, greatest, factor);
-    Value before = state.reference.values[r];
+    Value before = reference.values[r];
     Value after = t.combine(before, greatest, "max");
     // Nothing visible yet: any finite reference gives weights of 0, where -inf
     // would give NaN.
@@ -43,15 +43,11 @@ public:
     negated.push_back(arith::NegFOp::create(t.b, t.loc, base));
     shrink.push_back(
         exp2(arith::AddFOp::create(t.b, t.loc, before, negated[r])));
-    state.reference.values[r] = after;
-    for (int64_t c = 0; c < state.output.threadColumns(); ++c) {
-      Value &element = state.output.element(r, c);
-      element = arith::MulFOp::create(t.b, t.loc, element, shrink[r]);
-    }
+    reference.values[r] = after;
   }
 
   /// The row's weights and their sum.
-  void weigh(Fragment &scores, SoftmaxState &state, int64_t r) {
+  void weigh(Fragment &scores, RowTile &sums, int64_t r) {
     Value factor = constant(scores.scale), sum;
     for (int64_t c = 0; c < scores.threadColumns(); ++c) {
       Value &score = scores.element(r, c);
@@ -63,9 +59,11 @@ public:
       score = exp2(exponent);
       sum = sum ? Value(arith::AddFOp::create(t.b, t.loc, sum, score)) : score;
     }
-    Value &total = state.sum.values[r];
+    Value &total = sums.values[r];
     total = math::FmaOp::create(t.b, t.loc, total, shrink[r], sum);
   }
+
+  SmallVector<Value> negated, shrink; ///< per row
 
 private:
   Value constant(double value) {
@@ -77,19 +75,34 @@ private:
 
   ThreadBuilder &t;
   Value minusInfinity, zero;
-  SmallVector<Value> negated, shrink; ///< per row
 };
 
 } // namespace
 
-void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores,
-                       SoftmaxState &state) {
+SmallVector<Value> emitWeights(ThreadBuilder &t, Fragment &scores,
+                               RowTile &reference, RowTile &sum) {
   RowStep step(t);
   for (int64_t r = 0; r < scores.threadRows(); ++r)
-    step.rescale(scores, state, r);
+    step.refer(scores, reference, r);
   for (int64_t r = 0; r < scores.threadRows(); ++r)
-    step.weigh(scores, state, r);
+    step.weigh(scores, sum, r);
   scores.scale = 1;
+  return step.shrink;
+}
+
+void scaleRows(ThreadBuilder &t, Fragment &fragment, ArrayRef<Value> factors) {
+  for (int64_t r = 0; r < fragment.threadRows(); ++r)
+    for (int64_t c = 0; c < fragment.threadColumns(); ++c) {
+      Value &element = fragment.element(r, c);
+      element = arith::MulFOp::create(t.b, t.loc, element, factors[r]);
+    }
+}
+
+void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores,
+                       SoftmaxState &state) {
+  SmallVector<Value> shrink =
+      emitWeights(t, scores, state.reference, state.sum);
+  scaleRows(t, state.output, shrink);
 }
 
 } // namespace azulejo::gpu

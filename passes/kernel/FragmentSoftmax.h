@@ -20,6 +20,13 @@ struct SoftmaxState {
 /// approximation (relative error 2^-22); those below 2^-126 are 0.
 void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores, SoftmaxState &state);
 
+/// The same in two parts, for who does not have the output yet: the weights,
+/// and what brings each row of the output to the new reference.
+llvm::SmallVector<mlir::Value> emitWeights(ThreadBuilder &t, Fragment &scores,
+                                           RowTile &reference, RowTile &sum);
+void scaleRows(ThreadBuilder &t, Fragment &fragment,
+               llvm::ArrayRef<mlir::Value> factors);
+
 } // namespace azulejo::gpu
 
 #endif // AZULEJO_PASSES_KERNEL_FRAGMENTSOFTMAX_H

@@ -65,6 +65,27 @@ Value KernelArguments::itemCount(ThreadBuilder &t) const {
   return count;
 }
 
+/// Whether a scalar of the program follows from its place along `axis`.
+static bool followsFrom(Value value, int64_t axis) {
+  Operation *op = value.getDefiningOp();
+  if (auto id = dyn_cast_or_null<tile::ProgramIdOp>(op))
+    return static_cast<int64_t>(id.getAxis()) == axis;
+  return op && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return followsFrom(operand, axis);
+         });
+}
+
+/// Whether items have more steps the later they are along the last axis: under
+/// a causal mask.
+static bool lastTakesLongest(tile::KernelOp source) {
+  auto last = static_cast<int64_t>(source.getGridTiles().size()) - 1;
+  return llvm::any_of(source.getBody().front().getOps<scf::ForOp>(),
+                      [&](scf::ForOp loop) {
+                        return followsFrom(loop.getUpperBound(), last) &&
+                               !followsFrom(loop.getLowerBound(), last);
+                      });
+}
+
 void KernelArguments::placeItem(ThreadBuilder &t, Value item,
                                 int64_t rasterGroup) {
   auto split = [&](Value x, Value by) {
@@ -91,6 +112,10 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
     std::tie(item, programIds[axis]) = split(item, gridSteps[axis]);
   if (!programIds.empty() && !programIds[0])
     programIds[0] = item;
+  // What takes longest begins first, and the short items fill the end.
+  if (lastTakesLongest(source))
+    programIds.back() =
+        t.sub(t.sub(gridSteps.back(), t.i64(1)), programIds.back());
 }
 
 LogicalResult KernelArguments::emitRead(ThreadBuilder &t, tile::ReadOp read) {

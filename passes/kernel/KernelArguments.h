@@ -36,7 +36,8 @@ public:
   /// Emits the program ids of an item. The last axis of the grid varies
   /// fastest; with `rasterGroup` above 1 the last two axes are walked in strips
   /// of that many steps of the one before last, so that blocks which run
-  /// together share operands of both.
+  /// together share operands of both. Where later items along the last axis
+  /// take longer they come first.
   void placeItem(ThreadBuilder &t, mlir::Value item, int64_t rasterGroup = 1);
 
   /// Emits a scalar op of the tile program; its operands have been emitted.

@@ -5,6 +5,7 @@
 #include "ir/kernel/Kernel.h"
 #include "passes/kernel/Kernel.h"
 #include "passes/kernel/MatrixLowering.h"
+#include "passes/kernel/RoleAttention.h"
 #include "passes/kernel/RoleLowering.h"
 #include "passes/kernel/RowLowering.h"
 
@@ -30,9 +31,13 @@ static LogicalResult lowerKernel(tile::KernelOp source,
   if (!multiplies)
     return RowLowering(source, schedule).run(b);
   auto consumers = schedule.knobs.find("consumers");
-  return consumers != schedule.knobs.end() && consumers->second > 0
-             ? RoleLowering(source, schedule).run(b)
-             : MatrixLowering(source, schedule).run(b);
+  if (consumers == schedule.knobs.end() || consumers->second == 0)
+    return MatrixLowering(source, schedule).run(b);
+  bool weighs =
+      source.walk([](tile::OnlineSoftmaxOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  return weighs ? RoleAttention(source, schedule).run(b)
+                : RoleLowering(source, schedule).run(b);
 }
 
 LogicalResult lowerTileToKernel(ModuleOp module) {

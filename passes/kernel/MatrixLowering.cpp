@@ -4,12 +4,6 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/MatrixLowering.h"
 
-#include "passes/kernel/FragmentMap.h"
-#include "passes/kernel/FragmentSoftmax.h"
-
-#include "mlir/IR/Matchers.h"
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 
 namespace azulejo::gpu {
@@ -22,22 +16,15 @@ static int64_t knobOrOne(const schedule::Schedule &schedule, const char *name) {
 
 MatrixLowering::MatrixLowering(tile::KernelOp source,
                                const schedule::Schedule &schedule)
-    : source(source), arguments(source), warpsM(knobOrOne(schedule, "warpsM")),
+    : source(source), arguments(source), tiles(arguments),
+      warpsM(knobOrOne(schedule, "warpsM")),
       warpsN(knobOrOne(schedule, "warpsN")), stages(schedule.knob("stages")),
       rasterGroup(knobOrOne(schedule, "rasterGroup")),
       minBlocks(schedule.knob("minBlocks")),
       stageReads(schedule.knob("stageReads")) {} // no such knob: 0
 
-static int64_t rankOf(Value tile) {
-  return cast<RankedTensorType>(tile.getType()).getRank();
-}
-
 static ArrayRef<int64_t> shapeOf(Value tile) {
   return cast<RankedTensorType>(tile.getType()).getShape();
-}
-
-static int64_t padded(int64_t size) {
-  return static_cast<int64_t>(llvm::alignTo(size, kBlockRows));
 }
 
 /// Everything the lowering relies on is checked here, before any code.
@@ -50,7 +37,8 @@ LogicalResult MatrixLowering::checkShape() {
   auto fits = [&](Value tile) {
     ArrayRef<int64_t> shape = shapeOf(tile);
     return shape[0] % (kBlockRows * warpsM) == 0 &&
-           (shape.size() == 1 || padded(shape[1]) % (kBlockRows * warpsN) == 0);
+           (shape.size() == 1 ||
+            paddedTo16(shape[1]) % (kBlockRows * warpsN) == 0);
   };
   source.walk([&](Operation *op) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
@@ -69,7 +57,7 @@ LogicalResult MatrixLowering::checkShape() {
           continue;
         }
         if (!map || map->getNumResults() != 1 || !operand.hasOneUse() ||
-            !map.getInputs().empty() || rankOf(operand) != 2)
+            !map.getInputs().empty() || shapeOf(operand).size() != 2)
           return refuse(op, "an operand is no map of its own");
         if (cast<FloatAttr>(map.getPads()[0]).getValueAsDouble() != 0)
           return refuse(op, "an operand is not padded with zeros");
@@ -99,41 +87,6 @@ LogicalResult MatrixLowering::checkShape() {
   return result;
 }
 
-// Tiles as lists of registers, for loops.
-
-void MatrixLowering::collect(const TileValue &value,
-                             SmallVectorImpl<Value> &flat) const {
-  if (value.kind == TileValue::Row)
-    flat.append(value.row.values);
-  else
-    flat.append(value.fragment.elements);
-}
-
-void MatrixLowering::scatter(TileValue &value, ValueRange flat,
-                             size_t &next) const {
-  auto &list =
-      value.kind == TileValue::Row ? value.row.values : value.fragment.elements;
-  for (Value &element : list)
-    element = flat[next++];
-}
-
-LogicalResult MatrixLowering::emitFill(ThreadBuilder &t, tile::FillOp fill) {
-  Value scalar = arguments.scalar(fill.getValue());
-  ArrayRef<int64_t> shape = shapeOf(fill.getResult());
-  TileValue value;
-  if (shape.size() == 1) {
-    value.row.values.assign(shape[0] / warpsM / 8, scalar);
-  } else {
-    value.kind = TileValue::Matrix;
-    value.fragment.rows = shape[0] / warpsM;
-    value.fragment.columns = padded(shape[1]) / warpsN;
-    value.fragment.elements.assign(
-        Fragment::count(value.fragment.rows, value.fragment.columns), scalar);
-  }
-  tiles[fill.getResult()] = value;
-  return success();
-}
-
 OperandStaging &MatrixLowering::stagingOf(ThreadBuilder &t, tile::MapOp map,
                                           int64_t count, bool stageReads) {
   std::unique_ptr<OperandStaging> &slot = stagings[map];
@@ -146,10 +99,10 @@ OperandStaging &MatrixLowering::stagingOf(ThreadBuilder &t, tile::MapOp map,
 /// An operand outside of loops is staged once; the next wait covers it.
 LogicalResult MatrixLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
   if (!operandMaps.count(map))
-    return map->getNumResults() ? emitFragmentMap(t, map)
+    return map->getNumResults() ? tiles.emitMap(t, grid, map)
                                 : emitLinearMap(t, map);
-  auto it = tiles.find(map.getResult(0));
-  if (it != tiles.end() && it->second.kind == TileValue::Staged)
+  const TileValue *known = tiles.find(map.getResult(0));
+  if (known && known->kind == TileValue::Staged)
     return success(); // the loop around it has issued it
   OperandStaging &staging = stagingOf(t, map, 1, /*stageReads=*/false);
   staging.issue(t, t.i32(0));
@@ -159,35 +112,6 @@ LogicalResult MatrixLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
   value.staging = &staging;
   value.stage = t.i32(0);
   tiles[map.getResult(0)] = value;
-  return success();
-}
-
-LogicalResult MatrixLowering::emitFragmentMap(ThreadBuilder &t,
-                                              tile::MapOp map) {
-  if (map.getShape().size() != 2)
-    return map.emitOpError("keeps a tile without columns");
-  SmallVector<FragmentInput> inputs;
-  for (Value input : map.getInputs()) {
-    TileValue &value = tiles[input];
-    FragmentInput &slot = inputs.emplace_back();
-    if (value.kind == TileValue::Row) {
-      value.row.complete(t);
-      slot.row = &value.row;
-    } else {
-      value.fragment.applyScale(t);
-      slot.fragment = &value.fragment;
-    }
-  }
-  FailureOr<SmallVector<Fragment>> results =
-      FragmentMap(t, arguments, grid, map, inputs).run();
-  if (failed(results))
-    return failure();
-  for (auto [result, fragment] : llvm::zip(map.getResults(), *results)) {
-    TileValue value;
-    value.kind = TileValue::Matrix;
-    value.fragment = std::move(fragment);
-    tiles[result] = std::move(value);
-  }
   return success();
 }
 
@@ -259,7 +183,7 @@ LogicalResult MatrixLowering::emitDot(ThreadBuilder &t, tile::DotOp dot) {
   if (rhs.kind != TileValue::Staged || result.kind != TileValue::Matrix)
     return dot.emitOpError("has operands of unexpected kinds");
   result.fragment.applyScale(t);
-  int64_t depth = padded(shapeOf(dot.getLhs())[1]);
+  int64_t depth = paddedTo16(shapeOf(dot.getLhs())[1]);
   StagedOperand right = staged(rhs, dot.getTransposeRhs() ? 1 : 0);
   if (lhs.kind == TileValue::Staged) {
     // An operand from outside the loop: its addresses would be prepared there
@@ -278,24 +202,6 @@ LogicalResult MatrixLowering::emitDot(ThreadBuilder &t, tile::DotOp dot) {
                      std::move(result.fragment), depth);
   }
   tiles[dot.getResult()] = std::move(result);
-  return success();
-}
-
-LogicalResult MatrixLowering::emitSoftmax(ThreadBuilder &t,
-                                          tile::OnlineSoftmaxOp softmax) {
-  TileValue scores = tiles[softmax.getScores()],
-            reference = tiles[softmax.getReference()],
-            sum = tiles[softmax.getSum()], output = tiles[softmax.getOutput()];
-  output.fragment.applyScale(t);
-  SoftmaxState state{reference.row, sum.row, output.fragment};
-  emitOnlineSoftmax(t, scores.fragment, state);
-  reference.row = state.reference;
-  sum.row = state.sum;
-  output.fragment = state.output;
-  tiles[softmax.getWeights()] = std::move(scores);
-  tiles[softmax.getNewReference()] = std::move(reference);
-  tiles[softmax.getNewSum()] = std::move(sum);
-  tiles[softmax.getNewOutput()] = std::move(output);
   return success();
 }
 
@@ -419,18 +325,8 @@ LogicalResult MatrixLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
   SmallVector<Value> carried{t.i32(0)}; // the ring's position, then the tiles
   for (auto [init, arg] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs())) {
-    auto it = tiles.find(init);
-    if (it == tiles.end())
+    if (failed(tiles.begin(t, init, arg, carried)))
       return loop.emitOpError("carries something that is no tile");
-    TileValue value = it->second;
-    value.fragment.applyScale(t);
-    // A sum of zero is the sum of each thread's zero.
-    for (OpOperand &use : arg.getUses())
-      if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(use.getOwner());
-          softmax && softmax.getSum() == arg)
-        value.row.partial = true;
-    collect(value, carried);
-    tiles[arg] = std::move(value);
   }
   for (int64_t s = 0; s + 1 < stages; ++s)
     if (failed(issueStep(t, loop, rings, t.add(low, t.mul(step, t.i64(s))),
@@ -442,12 +338,12 @@ LogicalResult MatrixLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
         Value position = values[0];
         size_t next = 1;
         for (BlockArgument arg : loop.getRegionIterArgs())
-          scatter(tiles[arg], values, next);
+          tiles[arg].scatter(values, next);
         result = emitIteration(t, loop, rings, at, position);
         SmallVector<Value> yielded{advance(t, position)};
         for (Value value : loop.getBody()->getTerminator()->getOperands()) {
           tiles[value].fragment.applyScale(t);
-          collect(tiles[value], yielded);
+          tiles[value].collect(yielded);
         }
         return yielded;
       });
@@ -458,7 +354,7 @@ LogicalResult MatrixLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
   for (auto [arg, value] :
        llvm::zip(loop.getRegionIterArgs(), loop.getResults())) {
     TileValue out = tiles[arg];
-    scatter(out, last, next);
+    out.scatter(last, next);
     tiles[value] = std::move(out);
   }
   return result;
@@ -468,13 +364,13 @@ LogicalResult MatrixLowering::emitBlock(ThreadBuilder &t, Block &block) {
   for (Operation &op : block) {
     LogicalResult result = success();
     if (auto fill = dyn_cast<tile::FillOp>(op))
-      result = emitFill(t, fill);
+      result = tiles.emitFill(t, grid, fill);
     else if (auto map = dyn_cast<tile::MapOp>(op))
       result = emitMap(t, map);
     else if (auto dot = dyn_cast<tile::DotOp>(op))
       result = emitDot(t, dot);
     else if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(op))
-      result = emitSoftmax(t, softmax);
+      result = tiles.emitSoftmax(t, softmax);
     else if (auto loop = dyn_cast<scf::ForOp>(op))
       result = emitLoop(t, loop);
     else if (!isa<scf::YieldOp>(op))

@@ -27,6 +27,7 @@
 
 #include "ir/schedule/Schedule.h"
 #include "passes/kernel/FragmentDot.h"
+#include "passes/kernel/FragmentTiles.h"
 #include "passes/kernel/LinearMap.h"
 #include "passes/kernel/OperandStaging.h"
 
@@ -43,24 +44,11 @@ public:
   mlir::LogicalResult run(mlir::OpBuilder &b);
 
 private:
-  /// What a tile value is in the kernel.
-  struct TileValue {
-    enum Kind { Row, Matrix, Staged } kind = Row;
-    RowTile row;
-    Fragment fragment;
-    OperandStaging *staging = nullptr;
-    mlir::Value stage;
-  };
-
   mlir::LogicalResult checkShape();
   mlir::LogicalResult emitBlock(ThreadBuilder &t, mlir::Block &block);
-  mlir::LogicalResult emitFill(ThreadBuilder &t, tile::FillOp fill);
   mlir::LogicalResult emitMap(ThreadBuilder &t, tile::MapOp map);
-  mlir::LogicalResult emitFragmentMap(ThreadBuilder &t, tile::MapOp map);
   mlir::LogicalResult emitLinearMap(ThreadBuilder &t, tile::MapOp map);
   mlir::LogicalResult emitDot(ThreadBuilder &t, tile::DotOp dot);
-  mlir::LogicalResult emitSoftmax(ThreadBuilder &t,
-                                  tile::OnlineSoftmaxOp softmax);
   mlir::LogicalResult emitLoop(ThreadBuilder &t, mlir::scf::ForOp loop);
 
   /// The pieces of a loop.
@@ -83,9 +71,6 @@ private:
                                     mlir::Value position);
   mlir::Value advance(ThreadBuilder &t, mlir::Value position);
   StagedOperand throughShared(ThreadBuilder &t, Fragment &fragment);
-  void collect(const TileValue &value,
-               llvm::SmallVectorImpl<mlir::Value> &flat) const;
-  void scatter(TileValue &value, mlir::ValueRange flat, size_t &next) const;
   RowArray spilled(ThreadBuilder &t, mlir::Value tile);
   StagedOperand staged(const TileValue &value, unsigned contractedAxis) const;
   OperandStaging &stagingOf(ThreadBuilder &t, tile::MapOp map, int64_t stages,
@@ -93,6 +78,7 @@ private:
 
   tile::KernelOp source;
   KernelArguments arguments;
+  FragmentTiles tiles;
   int64_t warpsM, warpsN, stages, rasterGroup, minBlocks;
   bool stageReads;
   WarpGrid grid;
@@ -100,7 +86,6 @@ private:
   /// Maps whose result is an operand of a product, and that operand's type.
   llvm::DenseMap<mlir::Operation *, mlir::Type> operandMaps;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OperandStaging>> stagings;
-  llvm::DenseMap<mlir::Value, TileValue> tiles;
   llvm::DenseMap<mlir::Value, RowArray> spills;
 };
 

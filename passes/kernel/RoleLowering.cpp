@@ -4,26 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/RoleLowering.h"
 
+#include "passes/kernel/RegisterSplit.h"
+
 using namespace mlir;
 
 namespace azulejo::gpu {
 
 static constexpr int64_t kGroupWarps =
     kernel::kGroupThreads / kernel::kWarpThreads;
-/// Registers of a thread that copies and of one that multiplies. Without an
-/// entry the threads keep what they are launched with. All of a unit's 65,536
-/// are dealt out: 128 (c + m p) of them, with m multiplying groups.
-struct RegisterSplit {
-  int64_t copying, multiplying;
-};
-static std::optional<RegisterSplit> splitFor(int64_t consumers) {
-  if (consumers == 2)
-    return RegisterSplit{40, 232};
-  if (consumers == 3)
-    return RegisterSplit{32, 160};
-  return std::nullopt;
-}
-
 RoleLowering::RoleLowering(tile::KernelOp source,
                            const schedule::Schedule &schedule)
     : source(source), arguments(source), consumers(schedule.knob("consumers")),
@@ -378,7 +366,7 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
       loc, b.createOrFold<arith::ShRUIOp>(loc, grid.thread, t.i32(5)),
       t.i32(kGroupWarps));
   LogicalResult copies = success(), stores = success(), products = success();
-  std::optional<RegisterSplit> registers = splitFor(consumers);
+  std::optional<RegisterSplit> registers = registerSplit(consumers);
   t.choose(
       t.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, group,
                                       t.i32(consumers)),

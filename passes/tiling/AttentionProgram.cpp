@@ -63,6 +63,12 @@ public:
         tileM(schedule.knob("tileM")), tileN(schedule.knob("tileN")),
         splits(cut.partial ? schedule.knob("splits") : 1) {}
 
+  /// Where a view ends is what bulk copies have to know.
+  Program &withViewExtents(ArrayRef<Type> outputTypes) {
+    f.setViewExtents(outputTypes);
+    return *this;
+  }
+
   Result<tile::KernelOp> run(const Epilogue &epilogue) {
     placeItem();
     findBounds();
@@ -496,9 +502,15 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
   int64_t scoreOperands = 0;
   for (const char *role : {"bias", "mask"})
     scoreOperands += opset::attentionOperand(attrs, role) >= 0;
-  return {typicalSize(shape.queries, region), shape.headSize, shape.valueSize,
+  bool plain = opset::attentionOperand(attrs, "lengths") < 0;
+  for (unsigned operand : {0u, 1u, 2u})
+    plain &= isa<BlockArgument>(op->getOperand(operand));
+  return {typicalSize(shape.queries, region),
+          shape.headSize,
+          shape.valueSize,
           operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4,
-          scoreOperands};
+          scoreOperands,
+          plain};
 }
 
 PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits) {
@@ -519,8 +531,9 @@ Result<tile::KernelOp> attentionKernel(OpBuilder &b, graphir::FusedOp region,
                                        bool packed) {
   int count;
   graphir::AttentionOp op = attentionOf(region, count);
-  return Program(b, region, op, schedule, {packed, /*partial=*/false},
-                 llvm::to_vector(region.getOutputs().getTypes()))
+  SmallVector<Type> outputs = llvm::to_vector(region.getOutputs().getTypes());
+  return Program(b, region, op, schedule, {packed, /*partial=*/false}, outputs)
+      .withViewExtents(outputs)
       .run(findEpilogue(region, op));
 }
 

@@ -225,7 +225,9 @@ Schedule gpuGeneralProduct(const ProductFacts &facts,
 
 Schedule gpuGeneralAttention(const AttentionFacts &facts,
                              const target::TargetDesc &target) {
-  return roomiest(gpuAttentionSpace(facts, target), [=](const Schedule &s) {
+  AttentionFacts general = facts;
+  general.plain = false; // bulk copies are of aligned tensors only
+  return roomiest(gpuAttentionSpace(general, target), [=](const Schedule &s) {
     return attentionFootprint(s, facts);
   });
 }
@@ -271,6 +273,7 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
         clocksOf(blocks, std::max(math, feed), keys / tn, s, resident, units);
     return clocks * (resident > s.knob("minBlocks") ? 1.001 : 1);
   };
+  addAttentionRoles(space, facts, target);
   return space;
 }
 

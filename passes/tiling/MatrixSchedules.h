@@ -28,6 +28,9 @@ struct AttentionFacts {
   int64_t headSize = 64, valueSize = 64;
   int64_t elementBytes = 4;
   int64_t scoreOperands = 0; ///< read for every score: bias, mask
+  /// Queries, keys and values are tensors as they lie in memory, which bulk
+  /// copies fetch, and memory does not say where keys end.
+  bool plain = false;
 };
 
 struct DecodeFacts {
@@ -88,6 +91,9 @@ void addRoleSchedules(schedule::KnobSpace &space,
                       const schedule::KnobSpace::Values &values,
                       const ProductFacts &facts,
                       const target::TargetDesc &target);
+/// The same for attention.
+void addAttentionRoles(schedule::KnobSpace &space, const AttentionFacts &facts,
+                       const target::TargetDesc &target);
 /// The most promising schedule of a space.
 schedule::Schedule firstOf(const schedule::KnobSpace &space);
 /// Among those that leave a thread a quarter of its registers.

@@ -1,0 +1,440 @@
+//===- RoleAttention.cpp - attention by warps with roles ------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/RoleAttention.h"
+
+#include "passes/kernel/FragmentSoftmax.h"
+#include "passes/kernel/FragmentWrite.h"
+#include "passes/kernel/RegisterSplit.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+static constexpr int64_t kGroupWarps =
+    kernel::kGroupThreads / kernel::kWarpThreads;
+
+RoleAttention::RoleAttention(tile::KernelOp source,
+                             const schedule::Schedule &schedule)
+    : source(source), arguments(source), tiles(arguments),
+      consumers(schedule.knob("consumers")) {
+  k.stages = v.stages = schedule.knob("stages");
+}
+
+LogicalResult RoleAttention::refuse(Operation *op, const Twine &why) {
+  return op->emitOpError("cannot run by roles: ") << why;
+}
+
+static ArrayRef<int64_t> shapeOf(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getShape();
+}
+
+LogicalResult RoleAttention::findProgram() {
+  if (!arguments.mayAssumeAligned())
+    return refuse(source, "bulk copies need aligned views");
+  for (auto found : source.getBody().front().getOps<scf::ForOp>()) {
+    if (loop)
+      return refuse(found, "it has more than one loop");
+    loop = found;
+  }
+  if (!loop)
+    return refuse(source, "it has no loop over the keys");
+  for (Operation &op : *loop.getBody()) {
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      if (!dot.getOperandType())
+        return refuse(dot, "its operands are not of 16 bits");
+      tile::DotOp &slot = scoreDot ? outputDot : scoreDot;
+      if (slot)
+        return refuse(dot, "it is one product too many");
+      slot = dot;
+    } else if (auto found = dyn_cast<tile::OnlineSoftmaxOp>(op)) {
+      softmax = found;
+    }
+  }
+  if (!softmax || !outputDot || outputDot.getLhs() != softmax.getWeights() ||
+      outputDot.getAccumulator() != softmax.getNewOutput())
+    return refuse(loop, "it is not two products with a softmax between them");
+  // What the loop carries is the state of the softmax, and nothing else.
+  for (auto [arg, next] :
+       llvm::zip(loop.getRegionIterArgs(),
+                 loop.getBody()->getTerminator()->getOperands()))
+    if (!(arg == softmax.getReference() && next == softmax.getNewReference()) &&
+        !(arg == softmax.getSum() && next == softmax.getNewSum()) &&
+        !(arg == softmax.getOutput() && next == outputDot.getResult()))
+      return refuse(loop, "it carries more than the state of a softmax");
+  auto fill = scoreDot.getAccumulator().getDefiningOp<tile::FillOp>();
+  if (!fill || fill->getBlock() != loop.getBody())
+    return refuse(scoreDot, "it adds to something");
+  // Where values are contracted along rows, their tile has slabs of 128 bytes.
+  if (shapeOf(outputDot.getResult())[1] <= 32)
+    return refuse(outputDot, "a row of values has more than 32 elements");
+  if (shapeOf(scoreDot.getResult())[0] != consumers * kernel::kGroupRows)
+    return refuse(scoreDot, "a warp group has 64 queries");
+  return findOperands();
+}
+
+LogicalResult RoleAttention::findOperands() {
+  struct Wanted {
+    Ring &ring;
+    Value value;
+    unsigned contracted;
+    BulkOperand::Beyond beyond;
+  };
+  for (const Wanted &wanted :
+       {Wanted{q, scoreDot.getLhs(), 1, BulkOperand::MustBeZero},
+        Wanted{k, scoreDot.getRhs(), scoreDot.getTransposeRhs() ? 1u : 0u,
+               BulkOperand::MustBeZero},
+        Wanted{v, outputDot.getRhs(), outputDot.getTransposeRhs() ? 1u : 0u,
+               BulkOperand::HasNoWeight}}) {
+    auto map = wanted.value.getDefiningOp<tile::MapOp>();
+    Block *block =
+        &wanted.ring == &q ? &source.getBody().front() : loop.getBody();
+    if (!map || map->getBlock() != block || !wanted.value.hasOneUse())
+      return refuse(scoreDot, "an operand is no map of its own");
+    for (int64_t size : map.getShape())
+      if (size % kBlockRows)
+        return refuse(map, "its tile has no multiple of 16 elements");
+    FailureOr<BulkOperand> operand = BulkOperand::create(
+        map, *scoreDot.getOperandType(), wanted.contracted, wanted.beyond);
+    if (failed(operand))
+      return failure();
+    wanted.ring.operand = *operand;
+  }
+  return success();
+}
+
+void RoleAttention::allocate(ThreadBuilder &t) {
+  auto phases = [&](int64_t count, int64_t arrivals) -> Value {
+    return kernel::PhasesAllocOp::create(
+        t.b, t.loc, kernel::PhasesType::get(t.b.getContext(), count), arrivals,
+        IntegerAttr());
+  };
+  for (Ring *ring : {&q, &k, &v}) {
+    arguments.assumeAlignedView(ring->operand->view());
+    ring->operand->allocate(t, ring->stages);
+    ring->full = phases(ring->stages, 1);
+    if (ring != &q)
+      ring->empty = phases(ring->stages, consumers * kGroupWarps);
+  }
+}
+
+void RoleAttention::initialise(ThreadBuilder &t) {
+  Value first = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                grid.thread, t.i32(0));
+  t.when(first, {}, [&]() -> SmallVector<Value> {
+    for (Value phases : {q.full, k.full, k.empty, v.full, v.empty})
+      kernel::PhasesInitOp::create(t.b, t.loc, phases);
+    return {};
+  });
+  kernel::BarrierOp::create(t.b, t.loc);
+}
+
+RoleAttention::Position RoleAttention::advance(ThreadBuilder &t,
+                                               const Position &at) {
+  Value next = t.add(at.stage, t.i32(1));
+  Value wraps = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                next, t.i32(k.stages));
+  Value flipped = t.b.createOrFold<arith::XOrIOp>(t.loc, at.parity, t.i32(1));
+  return {t.b.createOrFold<arith::SelectOp>(t.loc, wraps, t.i32(0), next),
+          t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, at.parity)};
+}
+
+void RoleAttention::copy(ThreadBuilder &t, const Ring &ring, Value stage) {
+  kernel::PhaseExpectOp::create(t.b, t.loc, ring.full, stage,
+                                ring.operand->stageBytes());
+  ring.operand->issue(t, arguments, ring.map, stage, ring.full);
+}
+
+LogicalResult RoleAttention::emitCopies(ThreadBuilder &t) {
+  LogicalResult result = success();
+  Value first = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, grid.thread,
+      t.i32(consumers * kernel::kGroupThreads));
+  t.when(first, {}, [&]() -> SmallVector<Value> {
+    copy(t, q, t.i32(0));
+    t.loop(arguments.scalar(loop.getLowerBound()),
+           arguments.scalar(loop.getUpperBound()),
+           arguments.scalar(loop.getStep()), {t.i32(0), t.i32(0)},
+           [&](Value at, ValueRange place) -> SmallVector<Value> {
+             Position now{place[0], place[1]};
+             arguments.setScalar(loop.getInductionVar(), at);
+             if (failed(arguments.emitScalars(t, *loop.getBody()))) {
+               result = failure();
+               return {place[0], place[1]};
+             }
+             // A fresh barrier's "phase before" counts as complete.
+             Value before =
+                 t.b.createOrFold<arith::XOrIOp>(t.loc, now.parity, t.i32(1));
+             for (Ring *ring : {&k, &v}) {
+               kernel::PhaseWaitOp::create(t.b, t.loc, ring->empty, now.stage,
+                                           before);
+               copy(t, *ring, now.stage);
+             }
+             Position next = advance(t, now);
+             return {next.stage, next.parity};
+           });
+    return {};
+  });
+  return result;
+}
+
+/// Every warp says for itself that it is through with a stage.
+void RoleAttention::release(ThreadBuilder &t, const Ring &ring, Value stage) {
+  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                grid.lane, t.i32(0));
+  t.when(leads, {}, [&]() -> SmallVector<Value> {
+    kernel::PhaseArriveOp::create(t.b, t.loc, ring.empty, stage);
+    return {};
+  });
+}
+
+/// Waits for a product that was started.
+void RoleAttention::finish(ThreadBuilder &t, kernel::GroupMmaOp product,
+                           TileValue &result) {
+  auto wait = kernel::GroupWaitOp::create(
+      t.b, t.loc,
+      SmallVector<Type>(product.getResults().size(), t.b.getF32Type()),
+      product.getGroup(), product.getResults(), IntegerAttr());
+  result.fragment.elements.assign(wait.result_begin(), wait.result_end());
+}
+
+kernel::GroupMmaOp RoleAttention::startScores(ThreadBuilder &t,
+                                              const Position &at) {
+  const TileValue &zeros = tiles[scoreDot.getAccumulator()];
+  SmallVector<Type> types(zeros.fragment.elements.size(), t.b.getF32Type());
+  kernel::PhaseWaitOp::create(t.b, t.loc, k.full, at.stage, at.parity);
+  return kernel::GroupMmaOp::create(
+      t.b, t.loc, types, kernel::GroupType::get(t.b.getContext()),
+      *scoreDot.getOperandType(), shapeOf(scoreDot.getLhs())[1],
+      ValueRange{q.operand->tile()}, ValueRange{t.i32(0)},
+      ValueRange{t.mul(group, t.i32(kernel::kGroupRows))},
+      /*aRegisters=*/ValueRange(), k.operand->tile(), at.stage, t.i32(0),
+      /*aTransposed=*/q.operand->isTransposed(),
+      /*bTransposed=*/
+      k.operand->isTransposed() == scoreDot.getTransposeRhs(),
+      zeros.fragment.elements);
+}
+
+kernel::GroupMmaOp RoleAttention::startOutput(ThreadBuilder &t,
+                                              const Pending &of) {
+  SmallVector<Type> types(output.fragment.elements.size(), t.b.getF32Type());
+  kernel::PhaseWaitOp::create(t.b, t.loc, v.full, of.values.stage,
+                              of.values.parity);
+  return kernel::GroupMmaOp::create(
+      t.b, t.loc, types, kernel::GroupType::get(t.b.getContext()),
+      *outputDot.getOperandType(), shapeOf(outputDot.getLhs())[1],
+      /*aTile=*/ValueRange(), /*aStage=*/ValueRange(), /*aRow=*/ValueRange(),
+      of.weights, v.operand->tile(), of.values.stage, t.i32(0),
+      /*aTransposed=*/false,
+      /*bTransposed=*/
+      v.operand->isTransposed() == outputDot.getTransposeRhs(),
+      output.fragment.elements);
+}
+
+/// Accumulators of two neighbouring blocks, packed in pairs, are an operand.
+static SmallVector<Value> pack(ThreadBuilder &t, Fragment &weights, Type type) {
+  SmallVector<Value> registers;
+  for (int64_t column = 0; column < weights.columns; column += kBlockRows)
+    for (int64_t i = 0; i < 4; ++i) {
+      int64_t block = column / kBlockColumns + i / 2;
+      registers.push_back(
+          kernel::PackOp::create(t.b, t.loc, weights.at(0, block, i % 2 * 2),
+                                 weights.at(0, block, i % 2 * 2 + 1), type));
+    }
+  return registers;
+}
+
+/// The step whose keys are at `at`, and the output of the step before, if there
+/// is one.
+LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const Position &at,
+                                      Pending *before, Pending &now) {
+  kernel::GroupMmaOp scores, product;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    LogicalResult result = success();
+    if (auto fill = dyn_cast<tile::FillOp>(op)) {
+      result = tiles.emitFill(t, grid, fill);
+    } else if (auto map = dyn_cast<tile::MapOp>(op)) {
+      if (map != k.operand->map() && map != v.operand->map())
+        result = tiles.emitMap(t, grid, map);
+    } else if (&op == scoreDot) {
+      scores = startScores(t, at);
+      if (before)
+        product = startOutput(t, *before);
+      TileValue value = tiles[scoreDot.getAccumulator()];
+      finish(t, scores, value);
+      release(t, k, at.stage);
+      tiles[scoreDot.getResult()] = std::move(value);
+    } else if (&op == softmax) {
+      TileValue weights = tiles[softmax.getScores()];
+      SmallVector<Value> shrink =
+          emitWeights(t, weights.fragment, reference.row, sum.row);
+      now = {at, pack(t, weights.fragment, *outputDot.getOperandType())};
+      if (before) {
+        finish(t, product, output);
+        release(t, v, before->values.stage);
+      }
+      scaleRows(t, output.fragment, shrink);
+    } else if (!isa<tile::DotOp>(op)) {
+      result = arguments.emitScalar(t, op);
+    }
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult RoleAttention::emitLoop(ThreadBuilder &t) {
+  SmallVector<Value> initial;
+  for (auto [init, arg] :
+       llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
+    if (failed(tiles.begin(t, init, arg, initial)))
+      return refuse(loop, "it carries something that is no tile");
+  struct Part {
+    TileValue &value;
+    Value argument, result;
+  };
+  unsigned at = 0;
+  SmallVector<Part> parts;
+  for (BlockArgument arg : loop.getRegionIterArgs()) {
+    TileValue &value = arg == softmax.getReference() ? reference
+                       : arg == softmax.getSum()     ? sum
+                                                     : output;
+    value = tiles[arg];
+    parts.push_back({value, arg, loop.getResult(at++)});
+  }
+  auto collect = [&](SmallVectorImpl<Value> &flat) {
+    for (Part &part : parts)
+      part.value.collect(flat);
+  };
+  auto scatter = [&](ValueRange flat) {
+    size_t next = 0;
+    for (Part &part : parts)
+      part.value.scatter(flat, next);
+  };
+  LogicalResult result = success();
+  Value low = arguments.scalar(loop.getLowerBound()),
+        high = arguments.scalar(loop.getUpperBound()),
+        step = arguments.scalar(loop.getStep());
+  SmallVector<Value> last = t.when(t.less(low, high), initial, [&] {
+    // The first step has no output to wait for.
+    Position position{t.i32(0), t.i32(0)};
+    Pending pending;
+    arguments.setScalar(loop.getInductionVar(), low);
+    result = emitStep(t, position, nullptr, pending);
+    Position next = advance(t, position);
+    SmallVector<Value> carried{next.stage, next.parity, position.stage,
+                               position.parity};
+    size_t weights = pending.weights.size();
+    carried.append(pending.weights);
+    collect(carried);
+    SmallVector<Value> ends = t.loop(
+        t.add(low, step), high, step, carried, [&](Value k, ValueRange values) {
+          Position now{values[0], values[1]};
+          Pending before{{values[2], values[3]},
+                         llvm::to_vector(values.slice(4, weights))};
+          scatter(values.drop_front(4 + weights));
+          arguments.setScalar(loop.getInductionVar(), k);
+          Pending after;
+          if (succeeded(result))
+            result = emitStep(t, now, &before, after);
+          if (failed(result))
+            return llvm::to_vector(values);
+          Position later = advance(t, now);
+          SmallVector<Value> yielded{later.stage, later.parity, now.stage,
+                                     now.parity};
+          yielded.append(after.weights);
+          collect(yielded);
+          return yielded;
+        });
+    ValueRange left(ends);
+    pending = {{left[2], left[3]}, llvm::to_vector(left.slice(4, weights))};
+    scatter(left.drop_front(4 + weights));
+    finish(t, startOutput(t, pending), output);
+    SmallVector<Value> done;
+    collect(done);
+    return done;
+  });
+  scatter(last);
+  for (Part &part : parts)
+    tiles[part.result] = part.value;
+  return result;
+}
+
+/// The program by a multiplying group.
+LogicalResult RoleAttention::emitItem(ThreadBuilder &t) {
+  kernel::PhaseWaitOp::create(t.b, t.loc, q.full, t.i32(0), t.i32(0));
+  for (Operation &op : source.getBody().front()) {
+    LogicalResult result = success();
+    if (auto fill = dyn_cast<tile::FillOp>(op)) {
+      result = tiles.emitFill(t, grid, fill);
+    } else if (auto map = dyn_cast<tile::MapOp>(op)) {
+      if (!map->getNumResults())
+        result = emitFragmentWrite(t, arguments, grid, map, tiles);
+      else if (map != q.operand->map())
+        result = tiles.emitMap(t, grid, map);
+    } else if (&op == loop) {
+      result = emitLoop(t);
+    } else if (isa<tile::DotOp, tile::OnlineSoftmaxOp>(op)) {
+      result = refuse(&op, "it is outside of the loop");
+    }
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult RoleAttention::run(OpBuilder &b) {
+  if (failed(findProgram()))
+    return failure();
+  Location loc = source.getLoc();
+  b.setInsertionPoint(source);
+  function = kernel::FuncOp::create(
+      b, loc, source.getSymName(),
+      static_cast<int32_t>((consumers + 1) * kernel::kGroupThreads),
+      /*min_blocks=*/b.getI32IntegerAttr(1), /*most_blocks=*/IntegerAttr(),
+      /*aligned_views=*/DenseI64ArrayAttr(),
+      b.getArrayAttr(
+          {q.operand->mapAttr(), k.operand->mapAttr(), v.operand->mapAttr()}));
+  Block &entry = function.getBody().emplaceBlock();
+  b.setInsertionPointToStart(&entry);
+  ThreadBuilder t(b, loc);
+  for (Ring *ring : {&q, &k, &v})
+    ring->map =
+        entry.addArgument(kernel::TensorMapType::get(b.getContext()), loc);
+  if (failed(arguments.bind(t, entry)) ||
+      failed(arguments.emitScalars(t, source.getBody().front())))
+    return failure();
+  allocate(t);
+  grid = WarpGrid::create(t, kernel::ThreadIdOp::create(b, loc),
+                          consumers * kGroupWarps, 1);
+  initialise(t);
+  group = kernel::UniformOp::create(
+      b, loc,
+      b.createOrFold<arith::DivUIOp>(loc, grid.thread,
+                                     t.i32(kernel::kGroupThreads)));
+  LogicalResult copies = success(), products = success();
+  std::optional<RegisterSplit> registers = registerSplit(consumers);
+  t.choose(
+      t.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, group,
+                                      t.i32(consumers)),
+      [&] {
+        if (registers)
+          kernel::SetRegistersOp::create(b, loc, registers->copying,
+                                         /*more=*/false);
+        copies = emitCopies(t);
+      },
+      [&] {
+        if (registers)
+          kernel::SetRegistersOp::create(b, loc, registers->multiplying,
+                                         /*more=*/true);
+        products = emitItem(t);
+      });
+  if (failed(copies) || failed(products))
+    return failure();
+  function.setAlignedViews(SmallVector<int64_t>(
+      arguments.assumedViews().begin(), arguments.assumedViews().end()));
+  return success();
+}
+
+} // namespace azulejo::gpu

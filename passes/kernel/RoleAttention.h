@@ -1,0 +1,95 @@
+//===- RoleAttention.h - attention by warps with roles ----------*- C++ -*-===//
+//
+// The attention program on the ring and the roles that RoleLowering describes,
+// for devices with bulk copies and products of warp groups. One item per block:
+//
+//   copying thread                     multiplying group, its own 64 queries
+//     the queries -> q                   wait q
+//     for each step j over the keys      for each step j over the keys
+//       wait empty k[s]; keys -> k[s]      wait full k; start q x keys of j
+//       wait empty v[s]; values -> v[s]    wait full v; start output +=
+//                                            weights of j-1 x values of j-1
+//                                          wait for the scores; empty k
+//                                          masks and the like, weights of j
+//                                          wait for the output; empty v
+//                                          bring the output to j's reference
+//                                        output += last weights x values
+//                                        the program's last maps, by registers
+//
+// So the exponentials of a step run under a product of the step before, and
+// under the products of the other groups, which nothing orders. Scores, weights
+// and output are fragments (Fragment.h): masks and softmax are those of every
+// other attention.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#ifndef AZULEJO_PASSES_KERNEL_ROLEATTENTION_H
+#define AZULEJO_PASSES_KERNEL_ROLEATTENTION_H
+
+#include "ir/schedule/Schedule.h"
+#include "passes/kernel/BulkOperand.h"
+#include "passes/kernel/FragmentTiles.h"
+
+namespace azulejo::gpu {
+
+class RoleAttention {
+public:
+  RoleAttention(tile::KernelOp source, const schedule::Schedule &schedule);
+
+  /// Adds the kernel.func in front of the tile.kernel, which stays. The program
+  /// is a loop over the keys with two products and a softmax between them.
+  mlir::LogicalResult run(mlir::OpBuilder &b);
+
+private:
+  /// A ring of tiles and its barriers; q has one place and no `empty`.
+  struct Ring {
+    std::optional<BulkOperand> operand;
+    int64_t stages = 1;
+    mlir::Value map, full, empty;
+  };
+  struct Position {
+    mlir::Value stage, parity;
+  };
+
+  mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
+  mlir::LogicalResult findProgram();
+  mlir::LogicalResult findOperands();
+  void allocate(ThreadBuilder &t);
+  void initialise(ThreadBuilder &t);
+  Position advance(ThreadBuilder &t, const Position &at);
+
+  mlir::LogicalResult emitCopies(ThreadBuilder &t);
+  void copy(ThreadBuilder &t, const Ring &ring, mlir::Value stage);
+  mlir::LogicalResult emitItem(ThreadBuilder &t);
+  mlir::LogicalResult emitLoop(ThreadBuilder &t);
+  /// What a step hands on: its weights, packed as an operand, and where the
+  /// values are that they belong to.
+  struct Pending {
+    Position values;
+    llvm::SmallVector<mlir::Value> weights;
+  };
+  mlir::LogicalResult emitStep(ThreadBuilder &t, const Position &at,
+                               Pending *before, Pending &now);
+  kernel::GroupMmaOp startScores(ThreadBuilder &t, const Position &at);
+  kernel::GroupMmaOp startOutput(ThreadBuilder &t, const Pending &of);
+  void finish(ThreadBuilder &t, kernel::GroupMmaOp product, TileValue &result);
+  void release(ThreadBuilder &t, const Ring &ring, mlir::Value stage);
+
+  tile::KernelOp source;
+  KernelArguments arguments;
+  FragmentTiles tiles;
+  int64_t consumers;
+  kernel::FuncOp function;
+
+  mlir::scf::ForOp loop;
+  tile::DotOp scoreDot, outputDot;
+  tile::OnlineSoftmaxOp softmax;
+  TileValue reference, sum, output; ///< as they are at this place
+  Ring q, k, v;
+  WarpGrid grid; ///< of the multiplying groups: all warps along the rows
+  mlir::Value group;
+};
+
+} // namespace azulejo::gpu
+
+#endif // AZULEJO_PASSES_KERNEL_ROLEATTENTION_H

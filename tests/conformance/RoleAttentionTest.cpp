@@ -1,0 +1,169 @@
+//===- RoleAttentionTest.cpp - attention by warps with roles --------------===//
+//
+// Attention under every kind of schedule that has the knob `consumers`, with
+// queries and keys that fill no tile. A device without the schedules runs the
+// same by its own.
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "tests/conformance/Sketch.h"
+
+#include "ir/target/TargetDesc.h"
+#include "tests/conformance/Skips.h"
+#include "tests/gpu/CudaDriver.h"
+
+#include <gtest/gtest.h>
+
+using namespace azulejo;
+using namespace azulejo::conformance;
+
+namespace {
+
+struct Roles {
+  int64_t consumers = 2, tileN = 64, stages = 2;
+
+  std::string text() const {
+    auto knob = [](const char *name, int64_t value) {
+      return std::string(name) + "=" + std::to_string(value);
+    };
+    return "Attention{" + knob("tileM", 64 * consumers) + "," +
+           knob("tileN", tileN) + "," + knob("consumers", consumers) + "," +
+           knob("stages", stages) + ",warpsM=1,minBlocks=1}";
+  }
+};
+
+struct Case {
+  DType dtype = DType::BF16;
+  int64_t queries = 333, keys = 401, heads = 4, kvHeads = 2;
+  int64_t size = 64, valueSize = 64, window = 0;
+  bool bshd = false, bias = false, mask = false, slopes = false, lse = false;
+  std::string causal = "none";
+  double softcap = 0;
+
+  Shape shape(int64_t count, int64_t length, int64_t channels) const {
+    return bshd ? Shape{Dim(2), Dim(length), Dim(count), Dim(channels)}
+                : Shape{Dim(2), Dim(count), Dim(length), Dim(channels)};
+  }
+
+  Sketch sketch() const {
+    Sketch s;
+    std::vector<ValueId> operands{
+        s.input(dtype, shape(heads, queries, size)),
+        s.input(dtype, shape(kvHeads, keys, size)),
+        s.input(dtype, shape(kvHeads, keys, valueSize))};
+    std::string roles;
+    auto give = [&](const char *role, ValueId id) {
+      roles += (roles.empty() ? "" : ",") + std::string(role);
+      operands.push_back(id);
+    };
+    if (bias)
+      give("bias", s.input(DType::F32, {Dim(heads), Dim(queries), Dim(keys)}));
+    if (mask)
+      give("mask", s.input(DType::I1, {Dim(2), Dim(1), Dim(queries), Dim(keys)},
+                           uniform(-0.5, 2)));
+    if (slopes)
+      give("slopes", s.input(DType::F32, {Dim(heads)}, uniform(0.02, 0.5)));
+    for (ValueId id : s.ops("attention", operands,
+                            {{"causal", causal},
+                             {"window", window},
+                             {"softcap", softcap},
+                             {"layout", std::string(bshd ? "bshd" : "bhsd")},
+                             {"lse", lse},
+                             {"roles", roles}}))
+      s.output(id);
+    return s;
+  }
+
+  std::string text() const {
+    return std::to_string(queries) + " queries, " + std::to_string(keys) +
+           " keys, size " + std::to_string(size) + "/" +
+           std::to_string(valueSize) + (bshd ? " bshd " : " bhsd ") + causal +
+           " window " + std::to_string(window) + (bias ? " bias" : "") +
+           (mask ? " mask" : "") + (slopes ? " slopes" : "") +
+           (lse ? " lse" : "");
+  }
+};
+
+/// By the device's own word, not by what the compiler makes of it.
+bool hasRoles() {
+  const TestDevice &device = TestDevice::current();
+  if (device.cuda())
+    return device.cuda()->capability() == 90;
+  Result<target::TargetDesc> target = target::resolveTarget(device.name());
+  return device.isGpu() && target && target->hasWgmma;
+}
+
+void check(const Case &one, const Roles &roles,
+           const std::string &debugKernels = {}) {
+  SCOPED_TRACE(one.text() + ", " + roles.text() + " " + debugKernels);
+  Options options;
+  options.perRow = true;
+  options.debugKernels = debugKernels;
+  if (hasRoles())
+    options.pin = roles.text();
+  Sketch s = one.sketch();
+  Result<std::unique_ptr<Subject>> subject =
+      Subject::compile(s.graph(), options);
+  ASSERT_TRUE(subject) << subject.error().str();
+  recordCompiled();
+  std::string knob = "consumers=" + std::to_string(roles.consumers);
+  for (const plan::Launch &launch : (*subject)->plan().launches) {
+    bool taken = launch.schedule.find(knob) != std::string::npos;
+    EXPECT_EQ(taken, hasRoles()) << launch.schedule;
+  }
+  if (!TestDevice::current().canRun())
+    return skipRun();
+  EXPECT_EQ((*subject)->check({}, s.data({}), options), "");
+}
+
+TEST(RoleAttention, EveryTile) {
+  for (int64_t consumers : {1, 2, 3})
+    for (int64_t tileN : {64, 96, 128})
+      if (consumers < 3 || tileN < 96) // what registers allow
+        check({.causal = "bottom_right"},
+              Roles{consumers, tileN, 2 + (tileN / 32 + consumers) % 3});
+}
+
+TEST(RoleAttention, EveryHeadSize) {
+  for (int64_t size : {48, 80, 96, 128, 192})
+    check({.dtype = size == 80 ? DType::F16 : DType::BF16,
+           .size = size,
+           .valueSize = size},
+          Roles{2, 64, 2});
+  check({.size = 256, .valueSize = 256}, Roles{1, 64, 2});
+  check({.size = 16, .valueSize = 64}, Roles{2, 64, 3});
+  check({.size = 128, .valueSize = 48, .bshd = true}, Roles{2, 128, 2});
+}
+
+/// Up to 16 queries are AttentionDecode's.
+TEST(RoleAttention, RaggedSizes) {
+  for (auto [queries, keys] :
+       {std::pair<int64_t, int64_t>{17, 1}, {63, 65}, {65, 63}, {129, 1}})
+    for (const char *causal : {"none", "top_left", "bottom_right"})
+      check({.queries = queries, .keys = keys, .causal = causal},
+            Roles{1, 64, 2});
+  // Queries that see no key, items without a step.
+  check({.queries = 300, .keys = 70, .lse = true, .causal = "bottom_right"},
+        Roles{1, 64, 2});
+}
+
+TEST(RoleAttention, Masks) {
+  check({.window = 100, .causal = "bottom_right"}, Roles{2, 64, 2});
+  check({.lse = true, .causal = "top_left", .softcap = 20}, Roles{2, 128, 2});
+  check({.bshd = true, .bias = true}, Roles{2, 64, 2});
+  check({.mask = true, .lse = true, .causal = "bottom_right"}, Roles{1, 64, 2});
+  check({.slopes = true, .causal = "bottom_right"}, Roles{2, 128, 3});
+}
+
+/// Every role late at every boundary, in turn.
+TEST(RoleAttention, AnyoneMayBeLate) {
+  int seed = 0;
+  for (int64_t consumers : {1, 2, 3})
+    for (int64_t stages : {2, 3})
+      check({.keys = 700, .causal = stages == 2 ? "none" : "bottom_right"},
+            Roles{consumers, 64, stages},
+            (stages == 2 ? "delays=" : "waits,delays=") +
+                std::to_string(++seed));
+}
+
+} // namespace
