@@ -235,68 +235,134 @@ void BulkEpilogue::drain(ThreadBuilder &t) const {
   kernel::BulkWaitOp::create(t.b, t.loc, /*pending=*/0, /*complete=*/false);
 }
 
+/// What emitting needs all the time.
+struct BulkEpilogue::Emission {
+  Emission(const BulkEpilogue &epilogue, ThreadBuilder &t,
+           KernelArguments &arguments, const Warp &warp)
+      : t(t), arguments(arguments), warp(warp), lanes(epilogue.map, kLanes, 1) {
+    tile::MapOp map = epilogue.map;
+    for (Operation &op : map.getBody().front().without_terminator())
+      if (!isa<tile::WriteOp>(op)) {
+        computing.insert(&op);
+        if (&op != epilogue.read)
+          perColumn.insert(&op);
+      }
+  }
+
+  /// Column `c` of the thread in a tile, from the map's origin on.
+  Value columnAt(tile::MapOp map, const Step &step, int64_t c) const {
+    return t.add(
+        arguments.scalar(map.getOrigin()[1]),
+        wide(t, t.add(columnOffset(t, warp.grid, c), t.i32(step.column))));
+  }
+
+  ThreadBuilder &t;
+  KernelArguments &arguments;
+  Warp warp;
+  LaneAnalysis lanes;
+  /// All but the write, and all but what copies fetch.
+  DenseSet<Operation *> computing, perColumn;
+};
+
+BulkEpilogue::RowBodies BulkEpilogue::bodiesOf(const Emission &by,
+                                               int64_t block) const {
+  ThreadBuilder &t = by.t;
+  tile::MapOp op = map;
+  RowBodies bodies;
+  for (int64_t r = 0; r < kBlockRows / kBlockColumns; ++r) {
+    Value row = t.add(t.add(t.mul(by.warp.group, t.i32(shape.groupRows)),
+                            t.i32(block * kernel::kGroupRows)),
+                      t.add(t.mul(by.warp.warpOfGroup, t.i32(kBlockRows)),
+                            rowOffset(t, by.warp.grid, r)));
+    Value at = t.add(by.arguments.scalar(op.getOrigin()[0]), wide(t, row));
+    KernelArguments *from = &by.arguments; // bodies outlive this call
+    bodies.push_back(std::make_unique<MapBody>(
+        t, op, 1, [from](Value value) { return from->scalar(value); },
+        [from](Value view) -> const ViewAccess & { return from->view(view); }));
+    bodies.back()->bind(op.getBody().front().getArgument(0), at);
+    bodies.back()->emitRow(exists(t, by.arguments, 0, at));
+  }
+  return bodies;
+}
+
+BulkEpilogue::ColumnReads BulkEpilogue::readColumns(const Emission &by,
+                                                    MapBody &body,
+                                                    const Step &step) const {
+  ColumnReads reads;
+  body.restrictTo(&by.perColumn);
+  for (int64_t c = 0; c < type.getColumns() / 4; c += kLanes) {
+    Value at = by.columnAt(map, step, c);
+    Value inside = exists(by.t, by.arguments, 1, at);
+    body.predicate(matchPattern(inside, m_One()) ? Value() : inside);
+    reads.push_back(body.emitReads(by.lanes, at, /*wide=*/true));
+  }
+  return reads;
+}
+
+BulkEpilogue::ColumnReads BulkEpilogue::begin(ThreadBuilder &t,
+                                              KernelArguments &arguments,
+                                              const Warp &warp) const {
+  Emission by(*this, t, arguments, warp);
+  return readColumns(by, *bodiesOf(by, 0).front(), steps().front());
+}
+
 /// The thread's part of a tile: pairs of neighbours in two rows.
-void BulkEpilogue::emitTile(ThreadBuilder &t, KernelArguments &arguments,
-                            const Warp &warp, Fragment &sum,
+void BulkEpilogue::emitTile(const Emission &by, const RowBodies &bodies,
+                            const ColumnReads &reads, Fragment &sum,
                             const Step &step) const {
+  ThreadBuilder &t = by.t;
   tile::MapOp op = map;
   tile::WriteOp writes = write;
-  LaneAnalysis lanes(op, kLanes, 1);
-  DenseSet<Operation *> computing;
-  for (Operation &each : op.getBody().front().without_terminator())
-    if (&each != writes)
-      computing.insert(&each);
-  Value place = placeOf(t, warp.group, step);
-  for (int64_t r = 0; r < sum.threadRows(); ++r) {
-    Value row = t.add(t.mul(warp.warpOfGroup, t.i32(kBlockRows)),
-                      rowOffset(t, warp.grid, r));
-    Value rowOfItem = t.add(t.add(t.mul(warp.group, t.i32(shape.groupRows)),
-                                  t.i32(step.block * kernel::kGroupRows)),
-                            row);
-    Value rowAt =
-        t.add(arguments.scalar(op.getOrigin()[0]), wide(t, rowOfItem));
-    MapBody body(
-        t, op, 1, [&](Value value) { return arguments.scalar(value); },
-        [&](Value view) -> const ViewAccess & { return arguments.view(view); });
-    body.bind(op.getBody().front().getArgument(0), rowAt);
-    body.restrictTo(&computing);
-    Value rowExists = exists(t, arguments, 0, rowAt);
-    body.emitRow(rowExists);
+  Value place = placeOf(t, by.warp.group, step);
+  for (auto [r, body] : llvm::enumerate(bodies)) {
+    Value row = t.add(t.mul(by.warp.warpOfGroup, t.i32(kBlockRows)),
+                      rowOffset(t, by.warp.grid, r));
+    body->restrictTo(&by.computing);
     for (int64_t c = 0; c < type.getColumns() / 4; c += kLanes) {
-      Value column = columnOffset(t, warp.grid, c);
-      Value at = t.add(arguments.scalar(op.getOrigin()[1]),
-                       wide(t, t.add(column, t.i32(step.column))));
+      Value column = columnOffset(t, by.warp.grid, c);
       int64_t from = step.column / 4 + c;
-      body.bindLanes(op.getBody().front().getArgument(2),
-                     {sum.element(r, from), sum.element(r, from + 1)});
+      body->bindLanes(op.getBody().front().getArgument(2),
+                      {sum.element(r, from), sum.element(r, from + 1)});
+      for (auto &[perColumn, values] : reads[c / kLanes])
+        body->supply(perColumn, values);
       if (read) {
         Type wideType = tile::ReadOp(read).getType();
         auto loaded = kernel::TileLoadOp::create(
             t.b, t.loc, SmallVector<Type>(kLanes, wideType), ring, place, row,
             column);
-        body.supply(read, loaded.getResults());
+        body->supply(read, loaded.getResults());
       }
-      // What is read here is the same for all rows.
-      Value inside = exists(t, arguments, 1, at);
-      body.predicate(matchPattern(inside, m_One()) ? Value() : inside);
-      body.emitLanes(lanes, at, /*wide=*/true);
+      // What is still read here is the same for all rows.
+      Value at = by.columnAt(op, step, c);
+      Value inside = exists(t, by.arguments, 1, at);
+      body->predicate(matchPattern(inside, m_One()) ? Value() : inside);
+      body->emitLanes(by.lanes, at, /*wide=*/true);
       kernel::TileStoreOp::create(t.b, t.loc,
-                                  body.laneValues(writes.getValue(), lanes),
+                                  body->laneValues(writes.getValue(), by.lanes),
                                   ring, place, row, column);
     }
   }
 }
 
 void BulkEpilogue::emitRows(ThreadBuilder &t, KernelArguments &arguments,
-                            const Warp &warp, MutableArrayRef<Fragment> sums,
-                            Value turn) const {
+                            const Warp &warp, ColumnReads first,
+                            MutableArrayRef<Fragment> sums, Value turn) const {
+  Emission by(*this, t, arguments, warp);
   Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
                                                 warp.grid.lane, t.i32(0));
-  for (const Step &step : steps()) {
+  SmallVector<Step> all = steps();
+  RowBodies bodies;
+  for (auto [number, step] : llvm::enumerate(all)) {
+    if (number == 0 || all[number - 1].block != step.block)
+      bodies = bodiesOf(by, step.block);
+    ColumnReads next;
+    if (number + 1 < all.size())
+      next = readColumns(by, *bodies.front(), all[number + 1]);
     Value place = placeOf(t, warp.group, step);
     kernel::PhaseWaitOp::create(t.b, t.loc, ready, place,
                                 parityOf(t, step, turn));
-    emitTile(t, arguments, warp, sums[step.block], step);
+    emitTile(by, bodies, first, sums[step.block], step);
+    first = std::move(next);
     kernel::BulkFenceOp::create(t.b, t.loc);
     kernel::WarpBarrierOp::create(t.b, t.loc);
     t.when(leads, {}, [&]() -> SmallVector<Value> {

@@ -56,13 +56,20 @@ public:
                   mlir::Value group, mlir::Value turn) const;
   /// By a storing thread in the end: shared memory is read until then.
   void drain(ThreadBuilder &t) const;
-  /// The same item by the warps of the group, from the sums of each 64 rows.
   struct Warp {
     const WarpGrid &grid;
     mlir::Value group, warpOfGroup;
   };
+  /// What the body reads per column (a bias), for each pair of neighbours of
+  /// one tile: asked for a tile ahead, the same for all rows.
+  using ColumnReads = std::vector<MapBody::Reads>;
+  /// Asks for those of an item's first tile, before its products.
+  ColumnReads begin(ThreadBuilder &t, KernelArguments &arguments,
+                    const Warp &warp) const;
+  /// The same item by the warps of the group, from the sums of each 64 rows.
   void emitRows(ThreadBuilder &t, KernelArguments &arguments, const Warp &warp,
-                llvm::MutableArrayRef<Fragment> sums, mlir::Value turn) const;
+                ColumnReads first, llvm::MutableArrayRef<Fragment> sums,
+                mlir::Value turn) const;
 
 private:
   /// A tile of the sums: which place of the ring it takes, and for the how
@@ -80,8 +87,15 @@ private:
                const Step &step) const;
   void store(ThreadBuilder &t, KernelArguments &arguments, mlir::Value group,
              const Step &step) const;
-  void emitTile(ThreadBuilder &t, KernelArguments &arguments, const Warp &warp,
-                Fragment &sum, const Step &step) const;
+  /// The body in the thread's rows of a block of 64.
+  using RowBodies = std::vector<std::unique_ptr<MapBody>>;
+  struct Emission;
+  RowBodies bodiesOf(const Emission &by, int64_t block) const;
+  ColumnReads readColumns(const Emission &by, MapBody &body,
+                          const Step &step) const;
+  void emitTile(const Emission &by, const RowBodies &bodies,
+                const ColumnReads &reads, Fragment &sum,
+                const Step &step) const;
   mlir::Value exists(ThreadBuilder &t, KernelArguments &arguments,
                      unsigned axis, mlir::Value at) const;
 

@@ -292,9 +292,11 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
 }
 
 void RoleLowering::emitEpilogue(ThreadBuilder &t,
+                                BulkEpilogue::ColumnReads reads,
                                 MutableArrayRef<Fragment> sums, Value turn) {
   if (stored) {
-    stored->emitRows(t, arguments, {grid, group, warpOfGroup}, sums, turn);
+    stored->emitRows(t, arguments, {grid, group, warpOfGroup}, std::move(reads),
+                     sums, turn);
     return;
   }
   if (!sliced)
@@ -322,8 +324,11 @@ LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
       sum.columns = columns;
       sum.elements.assign(Fragment::count(kBlockRows, columns), zero);
     }
+    BulkEpilogue::ColumnReads reads;
+    if (stored)
+      reads = stored->begin(t, arguments, {grid, group, warpOfGroup});
     Position next = emitSteps(t, at, sums);
-    emitEpilogue(t, sums, turn);
+    emitEpilogue(t, std::move(reads), sums, turn);
     return next;
   });
   return result;

@@ -69,8 +69,8 @@ private:
   mlir::Value startStep(ThreadBuilder &t, Position at,
                         llvm::SmallVectorImpl<Fragment> &sums);
   void release(ThreadBuilder &t, mlir::Value stage, mlir::Value condition);
-  void emitEpilogue(ThreadBuilder &t, llvm::MutableArrayRef<Fragment> sums,
-                    mlir::Value turn);
+  void emitEpilogue(ThreadBuilder &t, BulkEpilogue::ColumnReads reads,
+                    llvm::MutableArrayRef<Fragment> sums, mlir::Value turn);
 
   tile::KernelOp source;
   KernelArguments arguments;

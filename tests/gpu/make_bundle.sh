@@ -56,7 +56,8 @@ find "$folder/bench/peers" ! -name '*.py' -type f -delete
 find "$folder/bench" -name __pycache__ -prune -exec rm -rf {} +
 cp "$root"/tests/gpu/{run_gpu.sh,shards.py,summary.py,traffic.py} "$folder/"
 mkdir "$folder/minilm"
-cp "$root/examples/minilm/expected/expected.safetensors" "$folder/minilm/"
+cp "$root"/examples/minilm/expected/{expected.safetensors,sentences.json} \
+  "$folder/minilm/"
 cp "$root/LICENSE" "$root/NOTICE" "$folder/"
 commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 git -C "$root" diff --quiet HEAD 2>/dev/null || commit+=-dirty
