@@ -60,6 +60,11 @@ Result<az_compile_options> optionsOf(const az_compile_options *given,
                      "api.option",
                      "use AZ_CACHE_DEFAULT, AZ_CACHE_READ_WRITE, "
                      "AZ_CACHE_READ_ONLY or AZ_CACHE_OFF");
+  if (options.max_variants < 0 || options.max_variants > kMostVariants)
+    return makeError(ErrorCode::InvalidArgument, "option max_variants",
+                     std::to_string(options.max_variants) +
+                         " is not from 0 to " + std::to_string(kMostVariants),
+                     "api.option", "0 is the default, 1 divides nothing");
   return options;
 }
 
@@ -76,6 +81,8 @@ Result<CompileRequest> requestOf(const az_compile_options &options) {
   request.batchInvariant = options.batch_invariant != 0;
   request.allowFusion = options.allow_fusion != 0;
   request.pin = options.pin ? options.pin : "";
+  if (options.max_variants > 0)
+    request.maxVariants = options.max_variants;
   request.cacheAccess =
       options.cache_mode == AZ_CACHE_DEFAULT
           ? static_cast<CacheAccess>(env->cache)
@@ -123,8 +130,7 @@ Result<CompileRequest> requestOf(const az_compile_options &options,
   Result<CompileRequest> request = requestOf(options);
   if (!request || !options.typical_sizes)
     return request;
-  Result<std::map<std::string, int64_t>> buckets =
-      bucketsOf(options.typical_sizes, graph);
+  Result<TypicalSizes> buckets = bucketsOf(options.typical_sizes, graph);
   if (!buckets)
     return buckets.error();
   request->typicalSizes = *std::move(buckets);

@@ -33,6 +33,9 @@ namespace azulejo::api {
 
 enum class CacheAccess { ReadWrite, ReadOnly, Off };
 
+/// What az_compile_options::max_variants is by default.
+inline constexpr int kDefaultVariants = 4, kMostVariants = 16;
+
 /// Everything a compilation depends on besides graph and target. All values
 /// are resolved: no environment variable is looked at behind this door.
 struct CompileRequest {
@@ -42,8 +45,9 @@ struct CompileRequest {
   bool batchInvariant = false;
   bool allowFusion = true;
   std::string pin; ///< as az_compile_options::pin
-  /// Buckets of az_compile_options::typical_sizes.
-  std::map<std::string, int64_t> typicalSizes;
+  /// Buckets of az_compile_options::typical_sizes, as the caller lists them.
+  std::map<std::string, std::vector<int64_t>> typicalSizes;
+  int maxVariants = kDefaultVariants; ///< of a region, at least 1
   /// Of the plan's kernels for a GPU; what the tuner measures has none of it.
   KernelDebugging debugKernels;
 

@@ -21,6 +21,13 @@ namespace {
 /// A count, or nothing where it does not fit 63 bits.
 using Count = std::optional<int64_t>;
 
+/// One variant of a choice, for people.
+struct VariantFacts {
+  const plan::Choice *choice;
+  const plan::Variant *variant;
+  const plan::Launch *launch; ///< its first
+};
+
 struct KernelFacts {
   const plan::Launch *launch;
   const KernelAnalysis *analysis; ///< may be null
@@ -39,7 +46,8 @@ struct KernelFacts {
 };
 
 struct Facts {
-  std::vector<KernelFacts> kernels;
+  std::vector<KernelFacts> kernels; ///< that run for the dimensions
+  std::vector<VariantFacts> variants;
   Count fused, unfused, lowerBound;
   double ridge = 0; ///< 0: the target is not known
   std::optional<target::TargetDesc> target;
@@ -91,6 +99,51 @@ static void addAnalysis(KernelFacts &kernel, const KernelAnalysis &analysis,
     kernel.phase = *kernel.queries <= 16 ? "decode" : "prefill";
 }
 
+/// Which launches run for the dimensions. Where these are out of range the last
+/// variant stands in.
+static std::vector<bool> launchesAt(const plan::Plan &plan,
+                                    std::span<const int64_t> dims) {
+  std::vector<bool> runs(plan.launches.size(), true);
+  for (const plan::Choice &choice : plan.choices) {
+    plan::LaunchRange range = choice.select(dims);
+    if (range.begin == range.end)
+      range = {choice.end() - choice.variants.back().launches, choice.end()};
+    for (int32_t i = choice.first; i < choice.end(); ++i)
+      runs[static_cast<size_t>(i)] = i >= range.begin && i < range.end;
+  }
+  return runs;
+}
+
+static std::vector<VariantFacts> variantsOf(const plan::Plan &plan) {
+  std::vector<VariantFacts> all;
+  for (const plan::Choice &choice : plan.choices) {
+    size_t launch = static_cast<size_t>(choice.first);
+    for (const plan::Variant &variant : choice.variants) {
+      all.push_back({&choice, &variant, &plan.launches[launch]});
+      launch += static_cast<size_t>(variant.launches);
+    }
+  }
+  return all;
+}
+
+/// A choice's size as it would be written: "T", "B*S".
+static std::string textOf(const plan::Expr &size, const plan::Plan &plan) {
+  std::vector<std::string> stack;
+  for (size_t i = 0; i < size.code.size(); ++i) {
+    int64_t code = size.code[i];
+    if (code == plan::Expr::Const) {
+      stack.push_back(std::to_string(size.code[++i]));
+    } else if (code == plan::Expr::DimRef) {
+      stack.push_back(plan.dims[static_cast<size_t>(size.code[++i])].name);
+    } else {
+      std::string right = std::move(stack.back());
+      stack.pop_back();
+      stack.back() += (code == plan::Expr::Mul ? "*" : " + ") + right;
+    }
+  }
+  return stack.front();
+}
+
 static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
                      std::span<const KernelAnalysis> analysis,
                      const target::TargetDesc *given) {
@@ -103,7 +156,11 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
     facts.ridge = facts.target->ridge(usesHalf(plan));
   int64_t total = 0;
   bool known = true;
+  facts.variants = variantsOf(plan);
+  std::vector<bool> runs = launchesAt(plan, dims);
   for (size_t i = 0; i < plan.launches.size(); ++i) {
+    if (!runs[i])
+      continue;
     const plan::Launch &launch = plan.launches[i];
     KernelFacts kernel;
     kernel.launch = &launch;
@@ -199,6 +256,20 @@ static json::Object attentionJson(const plan::Plan &plan,
                       : json::Value(nullptr)}};
 }
 
+static json::Array variantsJson(const plan::Plan &plan, const Facts &facts) {
+  json::Array variants;
+  for (const VariantFacts &one : facts.variants)
+    variants.push_back(
+        json::Object{{"kernel", json::fixUTF8(one.launch->kernel)},
+                     {"size", json::fixUTF8(textOf(one.choice->size, plan))},
+                     {"min", one.variant->min},
+                     {"max", one.variant->max},
+                     {"launches", static_cast<int64_t>(one.variant->launches)},
+                     {"family", json::fixUTF8(one.launch->family)},
+                     {"schedule", json::fixUTF8(one.launch->schedule)}});
+  return variants;
+}
+
 static std::string explainJson(const plan::Plan &plan, const Facts &facts,
                                std::span<const int64_t> dims) {
   json::Object dimensions, contracts;
@@ -245,6 +316,7 @@ static std::string explainJson(const plan::Plan &plan, const Facts &facts,
       {"rates",
        facts.target && facts.target->measured ? "measured" : "nominal"},
       {"kernels", std::move(kernels)},
+      {"variants", variantsJson(plan, facts)},
       {"bytes", json::Object{{"unfused", jsonOf(facts.unfused)},
                              {"fused", jsonOf(facts.fused)},
                              {"lower_bound", jsonOf(facts.lowerBound)}}},
@@ -304,6 +376,10 @@ static std::string explainText(const plan::Plan &plan, const Facts &facts,
       out << "  attention " << kernel.phase << ", " << *kernel.queries
           << " queries\n";
   }
+  for (const VariantFacts &one : facts.variants)
+    out << "variant " << textOf(one.choice->size, plan) << " "
+        << one.variant->min << " to " << one.variant->max << ": kernel "
+        << one.launch->kernel << ", " << one.launch->schedule << "\n";
   out << "memory traffic: unfused " << amount(facts.unfused, "B") << ", fused "
       << amount(facts.fused, "B") << ", lower bound "
       << amount(facts.lowerBound, "B") << "\n";

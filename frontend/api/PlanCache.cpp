@@ -97,13 +97,14 @@ cache::Key PlanCache::keyOf(const graph::Graph &graph,
                 " threads=" + std::to_string(request.threads) +
                 " assembler=" + assembler +
                 " debug=" + (gpu ? textOf(request.debugKernels) : "") +
+                " variants=" + std::to_string(request.maxVariants) +
                 " pin=" + request.pin;
   key.contracts = std::string("deterministic=") +
                   (request.deterministic ? "1" : "0") +
                   " batchInvariant=" + (request.batchInvariant ? "1" : "0") +
                   " strict=" + (request.strict ? "1" : "0");
-  // A plan serves the whole range of its dimensions; its schedules are chosen
-  // for the sizes that runs mostly have, or for the middle of the range.
+  // A plan serves the whole range of its dimensions; its schedules follow the
+  // sizes that runs mostly have, or the range.
   key.shapeBuckets =
       request.typicalSizes.empty() ? "range" : textOf(request.typicalSizes);
   // One class of each exists: any strides, any alignment, and 64-bit offsets.

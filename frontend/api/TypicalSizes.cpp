@@ -30,9 +30,9 @@ static std::string namesOf(const graph::Graph &graph) {
   return names.empty() ? "no dimension" : names;
 }
 
-Result<std::map<std::string, int64_t>> bucketsOf(const std::string &text,
-                                                 const graph::Graph &graph) {
-  std::map<std::string, int64_t> buckets;
+Result<TypicalSizes> bucketsOf(const std::string &text,
+                               const graph::Graph &graph) {
+  TypicalSizes buckets;
   for (std::string_view rest = text; !rest.empty();) {
     size_t comma = std::min(rest.find(','), rest.size());
     std::string_view item = rest.substr(0, comma);
@@ -57,16 +57,25 @@ Result<std::map<std::string, int64_t>> bucketsOf(const std::string &text,
       return refusal(item, "it lies outside of the dimension's range",
                      name + " is from " + std::to_string(dim->min) + " to " +
                          std::to_string(dim->max));
-    if (!buckets.emplace(name, bucketOf(size, *dim)).second)
-      return refusal(item, "the dimension is given twice", "give one size");
+    std::vector<int64_t> &sizes = buckets[name];
+    int64_t bucket = bucketOf(size, *dim);
+    if (std::find(sizes.begin(), sizes.end(), bucket) != sizes.end())
+      continue;
+    if (sizes.size() == kMostTypical)
+      return refusal(item,
+                     "the dimension has more than " +
+                         std::to_string(kMostTypical) + " sizes",
+                     "give those that matter");
+    sizes.push_back(bucket);
   }
   return buckets;
 }
 
-std::string textOf(const std::map<std::string, int64_t> &buckets) {
+std::string textOf(const TypicalSizes &buckets) {
   std::string text;
-  for (const auto &[name, size] : buckets)
-    text += (text.empty() ? "" : ",") + name + "=" + std::to_string(size);
+  for (const auto &[name, sizes] : buckets)
+    for (int64_t size : sizes)
+      text += (text.empty() ? "" : ",") + name + "=" + std::to_string(size);
   return text;
 }
 

@@ -7,7 +7,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "frontend/driver/GraphCompiler.h"
+#include "frontend/driver/SizeVariants.h"
 #include "frontend/driver/Traffic.h"
 #include "ir/graph/GraphTypes.h"
 
@@ -40,11 +40,16 @@ Result<api::Analysis> analyseGraph(const graph::Graph &graph,
                                    const target::TargetDesc &target,
                                    const api::CompileRequest &request) {
   Session session;
-  Result<FusedGraph> fused = fuseGraph(
-      session, graph, target, request.allowFusion, request.typicalSizes);
+  Result<FusedGraph> fused =
+      fuseGraph(session, graph, target, request.allowFusion,
+                firstOf(request.typicalSizes));
   if (!fused)
     return fused.error();
-  RegionTable regions = regionsOf(*fused);
+  Result<RegionTable> divided =
+      divideRegions(regionsOf(*fused), target, request);
+  if (!divided)
+    return divided.error();
+  const RegionTable &regions = *divided;
   std::vector<KernelCode> codes;
   for (const std::string &text : regions.texts) {
     Result<RegionSchedules> schedules = schedulesOf(text, target);
@@ -64,9 +69,15 @@ Result<api::Analysis> analyseGraph(const graph::Graph &graph,
   for (plan::Launch &launch : analysis.plan.launches)
     launch.image = -1;
   DimTable dims(analysis.plan.dims);
+  size_t kernel = 0;
   for (auto region :
-       fused->function.getBody().front().getOps<graphir::FusedOp>())
-    analysis.kernels.push_back(analyseRegion(region, dims));
+       fused->function.getBody().front().getOps<graphir::FusedOp>()) {
+    // Without code each variant is one launch.
+    size_t launches =
+        regions.regions[regions.regionOfKernel[kernel++]].variants.size();
+    analysis.kernels.insert(analysis.kernels.end(), launches,
+                            analyseRegion(region, dims));
+  }
   return analysis;
 }
 

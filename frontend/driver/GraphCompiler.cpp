@@ -8,6 +8,7 @@
 #include "frontend/driver/InParallel.h"
 #include "frontend/driver/PlanCode.h"
 #include "frontend/driver/Schedules.h"
+#include "frontend/driver/SizeVariants.h"
 #include "frontend/driver/Traffic.h"
 #include "frontend/import/ImportGraph.h"
 #include "frontend/register/Oracle.h"
@@ -66,26 +67,40 @@ Result<FusedGraph> fuseGraph(Session &session, const graph::Graph &graph,
   return fused;
 }
 
+void RegionTable::addRegion(std::string text) {
+  regions.push_back({opset::Dim(0), {{texts.size(), 0, 0}}});
+  texts.push_back(std::move(text));
+}
+
+Sizes firstOf(const std::map<std::string, std::vector<int64_t>> &sizes) {
+  Sizes first;
+  for (const auto &[name, several] : sizes)
+    first[name] = several.front();
+  return first;
+}
+
 RegionTable regionsOf(FusedGraph &fused) {
   RegionTable table;
   std::map<std::string, size_t> index;
   for (auto region :
        fused.function.getBody().front().getOps<graphir::FusedOp>()) {
     std::string text = regionText(region, fused.dims);
-    auto [it, fresh] = index.try_emplace(text, table.texts.size());
+    auto [it, fresh] = index.try_emplace(text, table.regions.size());
     if (fresh)
-      table.texts.push_back(text);
+      table.addRegion(text);
     table.regionOfKernel.push_back(it->second);
     table.kernelNames.push_back(region.getName().value_or("kernel").str());
   }
   return table;
 }
 
-/// What errors call a region: the first kernel that it is.
-static std::string nameOf(const RegionTable &regions, size_t region) {
-  for (size_t i = 0; i < regions.kernelNames.size(); ++i)
-    if (regions.regionOfKernel[i] == region)
-      return "kernel '" + regions.kernelNames[i] + "'";
+/// What errors call a text: the first kernel that it is.
+static std::string nameOf(const RegionTable &table, size_t text) {
+  for (size_t i = 0; i < table.kernelNames.size(); ++i)
+    for (const RegionVariant &variant :
+         table.regions[table.regionOfKernel[i]].variants)
+      if (variant.text == text)
+        return "kernel '" + table.kernelNames[i] + "'";
   return "kernel";
 }
 
@@ -107,13 +122,17 @@ Result<api::CompiledPlan> compileGraph(const graph::Graph &graph,
                                        const target::TargetDesc &target,
                                        const api::CompileRequest &request) {
   Session session;
-  Result<FusedGraph> fused = fuseGraph(
-      session, graph, target, request.allowFusion, request.typicalSizes);
+  Result<FusedGraph> fused =
+      fuseGraph(session, graph, target, request.allowFusion,
+                firstOf(request.typicalSizes));
   if (!fused)
     return fused.error();
-  RegionTable regions = regionsOf(*fused);
-  Result<ChosenSchedules> chosen =
-      chooseSchedules(regions.texts, target, request);
+  Result<RegionTable> divided =
+      divideRegions(regionsOf(*fused), target, request);
+  if (!divided)
+    return divided.error();
+  const RegionTable &regions = *divided;
+  Result<ChosenSchedules> chosen = chooseSchedules(regions, target, request);
   if (!chosen)
     return chosen.error();
   Result<std::vector<KernelCode>> codes =
@@ -148,17 +167,21 @@ Result<std::string> emitStage(const graph::Graph &graph,
                      "use one of: " + list);
   }
   Session session;
-  Result<FusedGraph> fused = fuseGraph(
-      session, graph, target, request.allowFusion, request.typicalSizes);
+  Result<FusedGraph> fused =
+      fuseGraph(session, graph, target, request.allowFusion,
+                firstOf(request.typicalSizes));
   if (!fused)
     return fused.error();
   if (stage == "graph")
     return fused->graphText;
   if (stage == "fused")
     return printed(*fused->module);
-  RegionTable regions = regionsOf(*fused);
-  Result<ChosenSchedules> chosen =
-      chooseSchedules(regions.texts, target, request);
+  Result<RegionTable> divided =
+      divideRegions(regionsOf(*fused), target, request);
+  if (!divided)
+    return divided.error();
+  const RegionTable &regions = *divided;
+  Result<ChosenSchedules> chosen = chooseSchedules(regions, target, request);
   if (!chosen)
     return chosen.error();
   std::string all;

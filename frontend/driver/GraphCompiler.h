@@ -6,7 +6,7 @@
 #define AZULEJO_FRONTEND_DRIVER_GRAPHCOMPILER_H
 
 #include "frontend/api/CompilerEntry.h"
-#include "frontend/driver/KernelCompiler.h"
+#include "frontend/driver/CandidateRunner.h"
 #include "frontend/driver/Session.h"
 #include "passes/fusion/Fusion.h"
 #include "runtime/plan/Plan.h"
@@ -32,11 +32,36 @@ fuseGraph(Session &session, const graph::Graph &graph,
           const target::TargetDesc &target, bool allowFusion,
           const std::map<std::string, int64_t> &typical = {});
 
-/// The distinct regions of a fused graph, and which one each kernel uses.
+/// Of several sizes of a dimension the first, which comes before the others
+/// where there can be only one.
+Sizes firstOf(const std::map<std::string, std::vector<int64_t>> &sizes);
+
+/// One way to run a region.
+struct RegionVariant {
+  size_t text = 0;
+  int64_t min = 0, max = 0; ///< of Region::size; if it is the only one: any
+};
+
+/// A distinct region of a fused graph.
+struct Region {
+  opset::Dim size{0}; ///< what decides among its variants
+  std::vector<RegionVariant> variants;
+};
+
+/// The regions of a fused graph, which one each kernel uses, and the texts that
+/// are compiled for them.
 struct RegionTable {
   std::vector<std::string> texts;
+  /// Of a text: other sizes at which it runs, whose tuning it may use; and
+  /// whether it is worth tuning itself. Either may be empty: none, all.
+  std::vector<std::vector<Sizes>> otherSizes;
+  std::vector<bool> isTuned;
+  std::vector<Region> regions;
   std::vector<size_t> regionOfKernel;
   std::vector<std::string> kernelNames; ///< parallel to regionOfKernel
+
+  /// Adds a region of one variant.
+  void addRegion(std::string text);
 };
 RegionTable regionsOf(FusedGraph &fused);
 
@@ -45,8 +70,8 @@ Result<std::vector<KernelCode>>
 compileEach(const std::vector<std::string> &texts, int threads,
             const std::function<Result<KernelCode>(size_t)> &compile);
 
-/// Joins code and graph: buffers, workspace, launches, notes. Code of a strict
-/// plan has no general forms.
+/// Joins code, one per text, and graph: buffers, workspace, launches, notes.
+/// Code of a strict plan has no general forms.
 Result<plan::Plan> buildPlan(FusedGraph &fused, const graph::Graph &graph,
                              const RegionTable &regions,
                              const std::vector<KernelCode> &codes,

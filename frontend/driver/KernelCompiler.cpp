@@ -13,6 +13,7 @@
 #include "passes/cpu/Cpu.h"
 #include "passes/graph/Graph.h"
 #include "passes/kernel/Kernel.h"
+#include "passes/tiling/RegionSizes.h"
 #include "passes/tiling/ScheduleFamily.h"
 
 #include "mlir/IR/Verifier.h"
@@ -87,8 +88,12 @@ Result<graph::Graph> regionGraph(std::string_view text) {
   graphir::FusedOp region = parseRegion(session, text, module);
   if (!region)
     return notARegion(session);
-  return importer::exportRegion(
-      region, importer::dimsOf(region->getParentOfType<func::FuncOp>()));
+  std::vector<graph::DimSymbol> dims =
+      importer::dimsOf(region->getParentOfType<func::FuncOp>());
+  for (graph::DimSymbol &dim : dims)
+    dim.max = tiling::largestSize(opset::Dim::symbol(dim.name), region)
+                  .value_or(dim.max);
+  return importer::exportRegion(region, dims);
 }
 
 Result<RegionSchedules> schedulesOf(std::string_view text,

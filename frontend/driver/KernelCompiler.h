@@ -91,7 +91,8 @@ std::string regionText(graphir::FusedOp region,
                        const std::vector<graph::DimSymbol> &dims);
 
 /// The graph value that a region computes; its inputs and outputs are called
-/// in0, in1, ..., out0, ...
+/// in0, in1, ..., out0, ..., and its dimensions are as large as its runs may
+/// be.
 Result<graph::Graph> regionGraph(std::string_view regionText);
 
 /// The default schedule and the space of a region on a target.

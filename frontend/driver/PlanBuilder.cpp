@@ -54,10 +54,11 @@ public:
     markAliases();
     result.workspaceBytes = workspaceEnd;
     // Rows that are not aligned take another form than a single one of them,
-    // which has no step to the next; it may round differently.
-    result.contracts = {{"deterministic", true},
-                        {"batchInvariant", result.alternates.empty()},
-                        {"strict", strict}};
+    // which has no step to the next; it may round differently. So may variants.
+    result.contracts = {
+        {"deterministic", true},
+        {"batchInvariant", result.alternates.empty() && result.choices.empty()},
+        {"strict", strict}};
     for (const fusion::Note &note : fused.notes)
       result.notes.push_back({note.rule, note.ops, note.text});
     result.unfusedBytes = dims.expr(fused.unfusedBytes);
@@ -134,9 +135,8 @@ private:
   }
 
   /// Room in the workspace for a buffer of so many bytes.
-  Slot takeSlot(const opset::Dim &bytes) {
-    plan::Expr size =
-        ceilDiv(dims.expr(bytes), plan::Expr(64)) * plan::Expr(64);
+  Slot takeSlot(const plan::Expr &bytes) {
+    plan::Expr size = ceilDiv(bytes, plan::Expr(64)) * plan::Expr(64);
     auto free = llvm::find_if(freeSlots,
                               [&](auto &slot) { return slot.second == size; });
     if (free != freeSlots.end()) {
@@ -154,7 +154,7 @@ private:
     if (auto it = buffers.find(value); it != buffers.end())
       return it->second;
     plan::Buffer buffer = bufferOf(plan::BufferKind::Workspace, "", value);
-    Slot slot = takeSlot(dims.bytes(value));
+    Slot slot = takeSlot(dims.expr(dims.bytes(value)));
     buffer.offset = slot.first;
     int32_t index = result.buffers.size();
     buffers[value] = index;
@@ -297,8 +297,10 @@ private:
   }
 
   /// The buffer of a tensor between the kernels of a region. Its room is free
-  /// again after the last of them.
+  /// again after the last of them. `exists`, if given, is 0 for runs that take
+  /// another variant, where it has no elements, and else 1.
   Result<int32_t> placeIntermediate(const Intermediate &tensor,
+                                    const std::optional<plan::Expr> &exists,
                                     std::vector<Slot> &taken,
                                     opset::Dim &total) {
     plan::Buffer buffer;
@@ -313,35 +315,85 @@ private:
       buffer.shape.push_back(dims.expr(*dim));
       bytes = bytes * *dim;
     }
-    taken.push_back(takeSlot(bytes));
+    plan::Expr needed = dims.expr(bytes);
+    if (exists) {
+      needed = needed * *exists;
+      if (buffer.shape.empty())
+        buffer.shape.push_back(plan::Expr(1));
+      buffer.shape[0] = buffer.shape[0] * *exists;
+    }
+    taken.push_back(takeSlot(needed));
     buffer.offset = taken.back().first;
     result.buffers.push_back(std::move(buffer));
     total = total + bytes;
     return static_cast<int32_t>(result.buffers.size() - 1);
   }
 
-  Status addLaunches(graphir::FusedOp region, size_t kernel) {
-    const KernelCode &code = codes[regions.regionOfKernel[kernel]];
+  /// 1 where a size is of the variant, else 0.
+  static plan::Expr isOf(const RegionVariant &variant, const Region &region,
+                         const plan::Expr &size) {
+    plan::Expr within(1);
+    if (variant.min != region.variants.front().min)
+      within = min(within, size - plan::Expr(variant.min - 1));
+    if (variant.max != region.variants.back().max)
+      within = min(within, plan::Expr(variant.max + 1) - size);
+    return max(within, plan::Expr(0));
+  }
+
+  /// The launches of a region: those of its only variant, or a choice.
+  Status addLaunches(graphir::FusedOp op, size_t kernel) {
     SmallVector<int32_t> tensors;
-    for (Value input : region.getInputs())
+    for (Value input : op.getInputs())
       tensors.push_back(place(input));
-    for (Value output : region.getOutputs())
+    for (Value output : op.getOutputs())
       tensors.push_back(place(output));
+    RegionTraffic traffic = trafficOf(op);
+    plan::Launch about; // provenance
+    for (Operation &inner : op.getBody().front().without_terminator()) {
+      StringRef label = graphir::labelOf(&inner);
+      about.ops.push_back(
+          (label.empty() ? graphir::kindOf(&inner) : label).str());
+    }
+    const std::string &name = regions.kernelNames[kernel];
+    const Region &region = regions.regions[regions.regionOfKernel[kernel]];
+    plan::Choice choice;
+    choice.first = static_cast<int32_t>(result.launches.size());
+    choice.size = dims.expr(region.size);
+    for (const RegionVariant &variant : region.variants) {
+      std::optional<plan::Expr> exists;
+      about.kernel = name;
+      if (region.variants.size() > 1) {
+        exists = isOf(variant, region, choice.size);
+        about.kernel += "[" + std::to_string(variant.min) + ".." +
+                        std::to_string(variant.max) + "]";
+      }
+      size_t before = result.launches.size();
+      if (Status status =
+              addVariant(codes[variant.text], tensors, exists, traffic, about);
+          !status)
+        return status;
+      choice.variants.push_back(
+          {variant.min, variant.max,
+           static_cast<int32_t>(result.launches.size() - before)});
+    }
+    if (region.variants.size() > 1)
+      result.choices.push_back(std::move(choice));
+    return {};
+  }
+
+  Status addVariant(const KernelCode &code, SmallVector<int32_t> tensors,
+                    const std::optional<plan::Expr> &exists,
+                    const RegionTraffic &traffic, plan::Launch about) {
     std::vector<Slot> taken;
     opset::Dim between(0);
     for (const Intermediate &tensor : code.intermediates) {
-      Result<int32_t> buffer = placeIntermediate(tensor, taken, between);
+      Result<int32_t> buffer =
+          placeIntermediate(tensor, exists, taken, between);
       if (!buffer)
         return buffer.error();
       tensors.push_back(*buffer);
     }
-    RegionTraffic traffic = trafficOf(region);
-    plan::Launch about; // provenance
-    about.kernel = regions.kernelNames[kernel];
-    for (Operation &op : region.getBody().front().without_terminator()) {
-      StringRef label = graphir::labelOf(&op);
-      about.ops.push_back((label.empty() ? graphir::kindOf(&op) : label).str());
-    }
+    std::string name = about.kernel;
     about.flops = dims.expr(traffic.flops);
     about.bytes = dims.expr(traffic.bytes + between);
     if (Status status = addLaunch(code, tensors, about); !status)
@@ -350,7 +402,7 @@ private:
     about.flops = plan::Expr(0);
     about.bytes = dims.expr(between);
     for (size_t i = 0; i < code.later.size(); ++i) {
-      about.kernel = regions.kernelNames[kernel] + "." + std::to_string(i + 2);
+      about.kernel = name + "." + std::to_string(i + 2);
       if (Status status = addLaunch(code.later[i], tensors, about); !status)
         return status;
     }

@@ -79,15 +79,21 @@ static void shrink(const graph::Graph &graph, Sizes &sizes, Fits fits) {
   }
 }
 
-/// What the caller expects of a dimension, else the middle of its range.
-static Sizes tunedSizes(const RegionFacts &facts, DictionaryAttr typical,
-                        const target::TargetDesc &target) {
+static Sizes sizesOf(DictionaryAttr attr) {
   Sizes sizes;
-  for (const graph::DimSymbol &dim : facts.graph.dims()) {
-    auto expected =
-        typical ? typical.getAs<IntegerAttr>(dim.name) : IntegerAttr();
-    if (expected) {
-      sizes[dim.name] = std::clamp(expected.getInt(), dim.min, dim.max);
+  for (NamedAttribute entry :
+       attr ? attr.getValue() : ArrayRef<NamedAttribute>())
+    sizes[entry.getName().str()] = cast<IntegerAttr>(entry.getValue()).getInt();
+  return sizes;
+}
+
+/// What is expected of a dimension, else the middle of its range.
+Sizes RegionFacts::sizesToTune(const Sizes &typical,
+                               const target::TargetDesc &target) const {
+  Sizes sizes;
+  for (const graph::DimSymbol &dim : graph.dims()) {
+    if (auto expected = typical.find(dim.name); expected != typical.end()) {
+      sizes[dim.name] = std::clamp(expected->second, dim.min, dim.max);
       continue;
     }
     double middle = std::sqrt(std::max(1.0, double(dim.min)) *
@@ -100,19 +106,32 @@ static Sizes tunedSizes(const RegionFacts &facts, DictionaryAttr typical,
   double flopsPerSecond = gpu ? target.f32Tflops * 1e12 / 4
                               : 5e9 * static_cast<double>(target.units);
   double mostBytes = gpu ? kMostGpuBytes : kMostBytes;
-  shrink(facts.graph, sizes, [&](const Sizes &at) {
-    return facts.flopsAt(at) < kLongestRunSeconds * flopsPerSecond &&
-           facts.bytesAt(at) < mostBytes;
+  shrink(graph, sizes, [&](const Sizes &at) {
+    return flopsAt(at) < kLongestRunSeconds * flopsPerSecond &&
+           bytesAt(at) < mostBytes;
   });
   return sizes;
 }
 
-static std::vector<Sizes> smallSizes(const RegionFacts &facts) {
+/// Whether sizes are such as the code of a variant may be run at.
+static bool respects(DictionaryAttr most, const Sizes &sizes) {
+  for (NamedAttribute entry :
+       most ? most.getValue() : ArrayRef<NamedAttribute>())
+    if (std::optional<opset::Dim> size =
+            opset::Dim::parse(entry.getName().getValue());
+        size && valueAt(*size, sizes) >
+                    double(cast<IntegerAttr>(entry.getValue()).getInt()))
+      return false;
+  return true;
+}
+
+static std::vector<Sizes> smallSizes(const RegionFacts &facts,
+                                     DictionaryAttr most) {
   // No prime divides a tile: every kernel meets a ragged edge.
   static constexpr int64_t kPrimes[2][4] = {{37, 3, 13, 5}, {5, 67, 2, 19}};
   auto affordable = [&](const Sizes &at) {
     return facts.flopsAt(at) <= kOracleFlops &&
-           facts.bytesAt(at) <= kOracleFlops;
+           facts.bytesAt(at) <= kOracleFlops && respects(most, at);
   };
   std::vector<Sizes> all;
   for (const auto &primes : kPrimes) {
@@ -155,11 +174,16 @@ Result<RegionFacts> factsOf(std::string_view text,
   facts.flops = traffic.flops;
   facts.bytes = traffic.bytes;
   facts.matrixRate = usesMatrixRate(region);
-  auto typical =
-      region->getParentOfType<func::FuncOp>()->getAttrOfType<DictionaryAttr>(
-          graphir::kTypicalAttr);
-  facts.tuned = tunedSizes(facts, typical, target);
-  facts.small = smallSizes(facts);
+  auto function = region->getParentOfType<func::FuncOp>();
+  facts.tuned = facts.sizesToTune(
+      sizesOf(function->getAttrOfType<DictionaryAttr>(graphir::kTypicalAttr)),
+      target);
+  facts.small = smallSizes(
+      facts, function->getAttrOfType<DictionaryAttr>(graphir::kMostAttr));
+  function->removeAttr(graphir::kTypicalAttr);
+  function->removeAttr(graphir::kMostAttr);
+  llvm::raw_string_ostream stream(facts.key);
+  module->print(stream);
   return facts;
 }
 
@@ -176,7 +200,7 @@ Result<plan::Plan> regionPlan(std::string_view text,
   fused.function = region->getParentOfType<func::FuncOp>();
   fused.dims = regionGraph.dims();
   RegionTable table;
-  table.texts.emplace_back(text);
+  table.addRegion(std::string(text));
   table.regionOfKernel = {0};
   table.kernelNames = {"kernel"};
   return buildPlan(fused, regionGraph, table, {code}, target);

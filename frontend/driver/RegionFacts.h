@@ -19,13 +19,19 @@ struct RegionFacts {
   graph::Graph graph; ///< what the region computes
   opset::Dim flops{0}, bytes{0};
   bool matrixRate = false; ///< as api::KernelAnalysis has it
-  Sizes tuned;             ///< the sizes that are timed
+  /// The text without typical sizes and bounds: what a region and its variants
+  /// have in common.
+  std::string key;
+  Sizes tuned; ///< the sizes that are timed
   /// Small, ragged sizes at which the float64 oracle is affordable. Empty when
   /// the region's sizes are fixed and too large for it.
   std::vector<Sizes> small;
 
   double flopsAt(const Sizes &sizes) const;
   double bytesAt(const Sizes &sizes) const;
+  /// The sizes to time for runs that typically have these.
+  Sizes sizesToTune(const Sizes &typical,
+                    const target::TargetDesc &target) const;
   /// "B=8,S=128", or "fixed".
   std::string bucket() const;
   /// "f16,f16->f32"

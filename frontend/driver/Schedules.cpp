@@ -49,7 +49,7 @@ static Result<schedule::Schedule> pinned(const RegionSchedules &known,
                    *reason, "compile.pin", "pin other knobs");
 }
 
-Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
+Result<ChosenSchedules> chooseSchedules(const RegionTable &table,
                                         const target::TargetDesc &target,
                                         const api::CompileRequest &request) {
   ChosenSchedules chosen;
@@ -57,7 +57,17 @@ Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
   if (!pins)
     return pins.error();
   Tuner tuner(target, request);
+  const std::vector<std::string> &regions = table.texts;
+  auto isTuned = [&](size_t i) {
+    return request.tuneSeconds > 0 &&
+           (table.isTuned.empty() || table.isTuned[i]);
+  };
+  size_t shares = 0;
+  for (size_t i = 0; i < regions.size(); ++i)
+    shares += isTuned(i);
   for (size_t i = 0; i < regions.size(); ++i) {
+    size_t mine = shares;
+    shares -= isTuned(i);
     Result<RegionSchedules> known = schedulesOf(regions[i], target);
     if (!known)
       return known.error();
@@ -68,11 +78,14 @@ Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
       chosen.schedules.push_back(*schedule);
       continue;
     }
-    std::optional<schedule::Schedule> best = tuner.recorded(regions[i], *known);
-    if (!best && request.tuneSeconds > 0) {
-      // Regions share the seconds that are left evenly.
-      Result<schedule::Schedule> tuned =
-          tuner.tune(regions[i], *known, regions.size() - i);
+    // What is about to be tuned is not served by a record of another size.
+    std::optional<schedule::Schedule> best = tuner.recorded(
+        regions[i], *known,
+        isTuned(i) || table.otherSizes.empty() ? std::vector<Sizes>()
+                                               : table.otherSizes[i]);
+    if (!best && isTuned(i)) {
+      // They share the seconds that are left evenly.
+      Result<schedule::Schedule> tuned = tuner.tune(regions[i], *known, mine);
       if (!tuned)
         return tuned.error();
       best = *tuned;

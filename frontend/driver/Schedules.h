@@ -6,19 +6,19 @@
 #define AZULEJO_FRONTEND_DRIVER_SCHEDULES_H
 
 #include "frontend/api/CompilerEntry.h"
-#include "frontend/driver/KernelCompiler.h"
+#include "frontend/driver/GraphCompiler.h"
 
 namespace azulejo::driver {
 
 struct ChosenSchedules {
-  std::vector<schedule::Schedule> schedules; ///< one per region
+  std::vector<schedule::Schedule> schedules; ///< one per text
   std::string candidates = "[]"; ///< JSON, one object per schedule tried
   bool complete = true;          ///< false: tuning was cut short
 };
 
-/// The best known schedule of each region: tuned now if the request asks for
+/// The best known schedule of each text: tuned now if the request asks for
 /// it, else the winner of an earlier tuning, else the family's default.
-Result<ChosenSchedules> chooseSchedules(const std::vector<std::string> &regions,
+Result<ChosenSchedules> chooseSchedules(const RegionTable &table,
                                         const target::TargetDesc &target,
                                         const api::CompileRequest &request);
 

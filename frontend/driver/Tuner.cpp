@@ -157,14 +157,19 @@ bool Tuner::State::stillHolds(const std::string &region,
 }
 
 std::optional<schedule::Schedule>
-Tuner::recorded(const std::string &region, const RegionSchedules &schedules) {
+Tuner::recorded(const std::string &region, const RegionSchedules &schedules,
+                const std::vector<Sizes> &otherSizes) {
   Result<RegionFacts> facts = factsOf(region, state->target);
   if (!facts)
     return std::nullopt;
   const std::string &family = schedules.fallback.family;
-  cache::Key key =
-      tuningKey(region, *facts, family, state->target, state->request);
+  cache::Key key = tuningKey(*facts, family, state->target, state->request);
   cache::TuningEntry entry = state->store.loadTuning(key);
+  for (size_t i = 0; i < otherSizes.size() && entry.trials.empty(); ++i) {
+    facts->tuned = facts->sizesToTune(otherSizes[i], state->target);
+    key = tuningKey(*facts, family, state->target, state->request);
+    entry = state->store.loadTuning(key);
+  }
   // Of several winners the latest; none was marked: the fastest.
   const cache::Trial *best = nullptr;
   for (const auto &[text, trial] : entry.trials)
@@ -256,8 +261,7 @@ Result<schedule::Schedule> Tuner::tune(const std::string &region,
   if (!facts)
     return giveUp(facts.error().str());
   const std::string &family = schedules.fallback.family;
-  cache::Key key =
-      tuningKey(region, *facts, family, state->target, state->request);
+  cache::Key key = tuningKey(*facts, family, state->target, state->request);
   TuningClock clock(state->request, *state->options.time, seconds);
   clock.phase("start", 1);
   // The other one tunes what we want to know; half of our time for its answer.

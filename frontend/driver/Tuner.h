@@ -49,8 +49,11 @@ public:
   /// that is still legal. A request that tunes accepts only the winner of a
   /// search that was not cut short, and verifies it once more if it was found
   /// under another driver, assembler or build. Its timing is then provisional.
-  std::optional<schedule::Schedule> recorded(const std::string &region,
-                                             const RegionSchedules &schedules);
+  /// Where there is none at the region's typical sizes, one at `otherSizes`
+  /// will do, the first of them.
+  std::optional<schedule::Schedule>
+  recorded(const std::string &region, const RegionSchedules &schedules,
+           const std::vector<Sizes> &otherSizes = {});
 
   /// Measures the region's candidates within this region's share (one of
   /// `shares` left) of the request's seconds and records every trial.

@@ -37,12 +37,11 @@ cache::Store openStore(const api::CompileRequest &request) {
   return cache::Store::open(std::move(options));
 }
 
-cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
-                     const std::string &family,
+cache::Key tuningKey(const RegionFacts &facts, const std::string &family,
                      const target::TargetDesc &target,
                      const api::CompileRequest &request) {
   cache::TuningKey key;
-  key.region = region;
+  key.region = facts.key;
   key.dtypes = facts.dtypes();
   key.shapeBucket = facts.bucket();
   // The tuner measures one class of each: dense tensors, aligned to 64 bytes.

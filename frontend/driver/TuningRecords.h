@@ -18,8 +18,8 @@ inline constexpr const char *kSearchedDetail = "searched";
 /// The cache that a request names. Trouble with it goes to the request.
 cache::Store openStore(const api::CompileRequest &request);
 
-cache::Key tuningKey(const std::string &region, const RegionFacts &facts,
-                     const std::string &family,
+/// At the sizes that `facts` tune.
+cache::Key tuningKey(const RegionFacts &facts, const std::string &family,
                      const target::TargetDesc &target,
                      const api::CompileRequest &request);
 

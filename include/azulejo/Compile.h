@@ -45,8 +45,12 @@ struct CompileOptions {
   std::string pin = {};
   /// The sizes that runs will mostly have, "B=8,S=4096", for choosing and
   /// tuning schedules; dimensions not named: the middle of their range. Any
-  /// other size is right, too.
+  /// other size is right, too. Of a dimension several may be given,
+  /// "T=1,T=4096": each gets the schedule that is best for it.
   std::string typicalSizes = {};
+  /// How many schedules a kernel may have for different symbolic sizes; each
+  /// run takes the one for its sizes. 1: one for all. 0: the default, 4.
+  int32_t maxVariants = 0;
   /// Kernels for GPUs that find their own bugs, slowly: "waits", "delays=7", or
   /// both, with a comma; "off". Empty: what AZULEJO_DEBUG_KERNELS says.
   std::string debugKernels = {};
@@ -72,6 +76,7 @@ inline az_compile_options optionsOf(const CompileOptions &options) {
   c.pin = orNull(options.pin);
   c.typical_sizes = orNull(options.typicalSizes);
   c.debug_kernels = orNull(options.debugKernels);
+  c.max_variants = options.maxVariants;
   if (options.log) {
     c.log = [](void *user, int32_t level, const char *message) {
       static_cast<const CompileOptions *>(user)->log(

@@ -118,14 +118,15 @@ DimsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
 // Attributes on functions
 //===----------------------------------------------------------------------===//
 
-static LogicalResult verifyTypical(Operation *op, Attribute attr) {
+static LogicalResult verifySizes(Operation *op, StringRef name,
+                                 Attribute attr) {
   auto sizes = dyn_cast<DictionaryAttr>(attr);
   auto isSize = [](NamedAttribute entry) {
     auto value = dyn_cast<IntegerAttr>(entry.getValue());
     return value && value.getType().isInteger(64) && value.getInt() >= 0;
   };
   if (!sizes || !isa<FunctionOpInterface>(op) || !llvm::all_of(sizes, isSize))
-    return op->emitError() << kTypicalAttr << " gives dimensions of a function "
+    return op->emitError() << name << " gives dimensions of a function "
                            << "sizes, i64 and not negative";
   return success();
 }
@@ -135,8 +136,8 @@ LogicalResult GraphDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == kNotesAttr && isa<ArrayAttr>(attr.getValue()) &&
       isa<FunctionOpInterface>(op))
     return success();
-  if (attr.getName() == kTypicalAttr)
-    return verifyTypical(op, attr.getValue());
+  if (attr.getName() == kTypicalAttr || attr.getName() == kMostAttr)
+    return verifySizes(op, attr.getName(), attr.getValue());
   if (attr.getName() != kDimsAttr)
     return op->emitError() << "'" << attr.getName().getValue()
                            << "' is no attribute of an operation";

@@ -23,6 +23,10 @@ namespace azulejo::graphir {
 inline constexpr llvm::StringLiteral kDimsAttr = "graph.dims";
 /// On a function: the sizes that some dimensions mostly have, {S = 4096}.
 inline constexpr llvm::StringLiteral kTypicalAttr = "graph.typical";
+/// On a function: what dimensions, or products of them, are at most in every
+/// run of this code, {T = 64} or {"B*S" = 64}, where that is less than their
+/// ranges say.
+inline constexpr llvm::StringLiteral kMostAttr = "graph.most";
 inline constexpr llvm::StringLiteral kNameAttr = "graph.name";
 /// On a function argument: how many ops the graph value had before this input
 /// was made; absent for 0. It keeps value numbers stable over a round trip.

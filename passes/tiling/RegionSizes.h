@@ -1,8 +1,9 @@
 //===- RegionSizes.h - what is known of a region's sizes --------*- C++ -*-===//
 //
 // A size is a polynomial over the graph's dimensions. The function around a
-// region says which range each of them has (graph.dims) and, if somebody knows,
-// which size it mostly has (graph.typical).
+// region says which range each of them has (graph.dims), how large it or a
+// product may be for code that is one of several variants (graph.most), and, if
+// somebody knows, which size it mostly has (graph.typical).
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -45,6 +45,7 @@ Result<plan::Plan> compileFor(const target::TargetDesc &target,
     return library.error();
   api::CompileRequest request;
   request.cacheAccess = api::CacheAccess::Off;
+  request.maxVariants = 1;
   request.assembler = assembler;
   request.ptxas = ptxas ? ptxas : "";
   request.nvJitLink = nvJitLink ? nvJitLink : "";

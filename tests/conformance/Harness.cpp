@@ -67,6 +67,8 @@ Result<std::unique_ptr<Subject>> Subject::compile(const graph::Graph &graph,
   request.pin = options.pin.empty() ? nullptr : options.pin.c_str();
   request.debug_kernels =
       options.debugKernels.empty() ? nullptr : options.debugKernels.c_str();
+  request.max_variants =
+      options.variants || options.fuse ? options.variants : 1;
   request.cache_mode = AZ_CACHE_OFF;
   request.pool = threads.pool;
   request.log = [](void *, int32_t, const char *) {};

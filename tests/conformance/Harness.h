@@ -34,6 +34,10 @@ struct Options {
   std::string pin;
   /// As az_compile_options::debug_kernels; empty: as the environment says.
   std::string debugKernels;
+  /// As az_compile_options::max_variants. 0: the default of a fused plan; one
+  /// that is not fused has one schedule for all sizes, so that families for
+  /// large sizes meet small ones.
+  int variants = 0;
   /// Run on strided, misaligned copies of the inputs and outputs.
   bool strided = false;
   /// Strides of single inputs, in elements: views of larger buffers. An empty

@@ -16,7 +16,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "tests/conformance/RandomGraph.h"
-#include "tests/conformance/Harness.h"
+#include "tests/conformance/Sketch.h"
 #include "tests/conformance/Skips.h"
 
 #include <gtest/gtest.h>
@@ -129,12 +129,15 @@ private:
     recordCompiled();
     std::string kernels;
     for (const plan::Launch &launch : (*subject)->plan().launches) {
-      std::string region = launch.family;
       kernels += "\n  " + launch.schedule + ":";
-      for (const std::string &op : launch.ops) {
-        region += " " + op;
+      for (const std::string &op : launch.ops)
         kernels += " " + op;
-      }
+    }
+    for (const plan::Launch &launch :
+         conformance::launchesAtMost((*subject)->plan())) {
+      std::string region = launch.family;
+      for (const std::string &op : launch.ops)
+        region += " " + op;
       regions.insert(region);
     }
     if (!way.device->canRun())

@@ -132,6 +132,22 @@ Result<std::unique_ptr<Subject>> Sketch::compile(const Options &options) const {
   return subject;
 }
 
+std::vector<plan::Launch> launchesAtMost(const plan::Plan &plan) {
+  std::vector<plan::Launch> launches;
+  int32_t next = 0;
+  auto take = [&](int32_t end) {
+    for (; next < end; ++next)
+      launches.push_back(plan.launches[static_cast<size_t>(next)]);
+  };
+  for (const plan::Choice &choice : plan.choices) {
+    take(choice.first);
+    next = choice.end() - choice.variants.back().launches;
+    take(choice.end());
+  }
+  take(static_cast<int32_t>(plan.launches.size()));
+  return launches;
+}
+
 std::string kernelsOf(const plan::Plan &plan) {
   std::string text = std::to_string(plan.launches.size()) + " kernels:";
   for (const plan::Launch &launch : plan.launches) {

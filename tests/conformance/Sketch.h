@@ -61,6 +61,9 @@ private:
   std::vector<Fill> fills;
 };
 
+/// What a plan launches where its sizes are greatest: of variants the last.
+std::vector<plan::Launch> launchesAtMost(const plan::Plan &plan);
+
 /// What a plan launches: families and ops, for messages.
 std::string kernelsOf(const plan::Plan &plan);
 

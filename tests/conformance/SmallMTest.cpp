@@ -114,6 +114,13 @@ plan::Plan planOf(const Sketch &sketch, const Options &options = {}) {
   return {};
 }
 
+/// One schedule for all sizes.
+Options undivided() {
+  Options options;
+  options.variants = 1;
+  return options;
+}
+
 /// All launches are of this family, and there are as many.
 void expectLaunches(const plan::Plan &plan, const std::string &family,
                     size_t count) {
@@ -162,7 +169,7 @@ TEST(SmallM, MoreRowsAreNotFew) {
   Dim M = s.dim("M", 1, 65), K(64), N(64);
   s.output(s.op("matmul",
                 {s.input(DType::F32, {M, K}), s.input(DType::F32, {K, N})}));
-  expectLaunches(planOf(s), "Matmul", 1);
+  expectLaunches(planOf(s, undivided()), "Matmul", 1);
 }
 
 /// Batch axes of x are rows where the weights have none.
@@ -172,7 +179,7 @@ TEST(SmallM, TheRowsOfAllSequencesCount) {
     Dim B = s.dim("B", 1, sequences), S(8), K(40), N(24);
     s.output(s.op("matmul", {s.input(DType::F32, {B, S, K}),
                              s.input(DType::F32, {K, N})}));
-    plan::Plan plan = planOf(s);
+    plan::Plan plan = planOf(s, undivided());
     expectLaunches(plan, sequences == 8 ? "SmallM" : "Matmul", 1);
     checkFused(s, {{{"B", 1}}, {{"B", 3}}, {{"B", sequences}}});
   }

@@ -100,6 +100,7 @@ Status makeOne(const std::string &folder, const std::string &ptxas,
     return device.error();
   api::CompileRequest request;
   request.cacheAccess = api::CacheAccess::Off;
+  request.maxVariants = 1;
   request.assembler = ptxas.empty() ? "driver" : "ptxas";
   request.ptxas = ptxas;
   request.log = [](int, const std::string &) {};

@@ -95,7 +95,9 @@ void CompileFlags::declare(Options &options) {
       "--pin", pin,
       "Schedules to use, as explain prints them: Family{knob=value,...};...");
   options.text("--typical", typical,
-               "Sizes that runs mostly have: B=8,S=4096; any is right");
+               "Sizes that runs mostly have: B=8,T=1,T=4096; any is right");
+  options.count("--variants", variants, 0, 16,
+                "Schedules of a kernel for different sizes, at most; 0 is 4");
   options.text("--debug-kernels", debugKernels,
                "GPU kernels that find their own bugs: waits,delays=SEED");
   cache.declare(options);
@@ -109,6 +111,7 @@ CompileOptions CompileFlags::options(Console &console) const {
   options.batchInvariant = batchInvariant;
   options.pin = pin;
   options.typicalSizes = typical;
+  options.maxVariants = static_cast<int32_t>(variants);
   options.debugKernels = debugKernels;
   options.tune = std::chrono::duration<double>(0);
   return options;
@@ -286,6 +289,20 @@ void addKernels(Report &report, const Json &explanation) {
                           amountOf(kernel["flops"], "FLOP"),
                           amountOf(kernel["bytes"], "B"),
                           kernel["verdict"].text(), kernel["schedule"].text()});
+}
+
+void addVariants(Report &report, const Json &explanation) {
+  if (explanation["variants"].items().empty())
+    return;
+  Table &table =
+      report.table("variants", "Chosen by size at every run:",
+                   {"kernel", "size", "from", "to", "family", "schedule"});
+  for (const Json &variant : explanation["variants"].items())
+    table.rows.push_back({variant["kernel"].text(), variant["size"].text(),
+                          Cell::count(variant["min"].integer()),
+                          Cell::count(variant["max"].integer()),
+                          variant["family"].text(),
+                          variant["schedule"].text()});
 }
 
 void addNotes(Report &report, const Json &explanation) {

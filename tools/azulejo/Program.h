@@ -41,6 +41,7 @@ struct CompileFlags {
   bool noFusion = false, strict = false;
   bool deterministic = false, batchInvariant = false;
   std::string pin, typical, debugKernels;
+  int64_t variants = 0;
   void declare(Options &options);
   CompileOptions options(Console &console) const;
 };
@@ -75,6 +76,8 @@ Cell labelsOf(const Json &list);
 
 /// One row per kernel: what it computes, its schedule, work and traffic.
 void addKernels(Report &report, const Json &explanation);
+/// One row per variant of a kernel that has several, if any has.
+void addVariants(Report &report, const Json &explanation);
 /// One row per refusal, with its rule.
 void addNotes(Report &report, const Json &explanation);
 

@@ -87,13 +87,18 @@ typedef struct az_compile_options {
   /* "B=8,S=4096": the sizes that runs will mostly have, for choosing and tuning
    * schedules; dimensions not named: the middle of their range. Any other size
    * is right, too. Sizes are rounded to powers of two, so that nearly equal
-   * ones share a plan. NULL: none. */
+   * ones share a plan. Of a dimension several may be given, "T=1,T=4096": each
+   * gets the schedule that is best for it. NULL: none. */
   const char *typical_sizes;
   /* Kernels for GPUs that find their own bugs, slowly: "waits" (a wait for a
    * barrier that takes seconds prints which and ends the launch with an error),
    * "delays=7" (warps are late now and then; any seed), or both, with a comma;
    * "off". NULL: AZULEJO_DEBUG_KERNELS decides. */
   const char *debug_kernels;
+  /* How many schedules a kernel may have for different symbolic sizes, of which
+   * each run takes the one for its sizes; at most 16. Each costs its time to
+   * compile. 1: one for all sizes. 0: the default, 4. */
+  int32_t max_variants;
 } az_compile_options;
 /* Writes the defaults; pass sizeof(az_compile_options). */
 AZ_API void az_compile_options_init(az_compile_options *options, size_t size);

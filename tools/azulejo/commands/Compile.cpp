@@ -66,6 +66,7 @@ private:
     if (!output.empty())
       report.fact("written", output);
     addKernels(report, *facts);
+    addVariants(report, *facts);
     addNotes(report, *facts);
     Status status = console.print(report);
     return status ? Result<int>(kOk) : Result<int>(status.error());

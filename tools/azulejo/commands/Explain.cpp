@@ -94,6 +94,7 @@ private:
       report.line(verdictOf(kernel));
     if (Status status = addSweep(report, analysis, *all, *facts); !status)
       return status.error();
+    addVariants(report, *facts);
     addNotes(report, *facts);
     Status status = console.print(report);
     return status ? Result<int>(kOk) : Result<int>(status.error());

@@ -66,5 +66,10 @@ func.func private @less_than_nothing() attributes {graph.typical = {S = -1 : i64
 
 // -----
 
+// expected-error @+1 {{graph.most gives dimensions of a function sizes, i64 and not negative}}
+func.func private @bounded_by_less_than_nothing() attributes {graph.most = {"B*S" = -1 : i64}}
+
+// -----
+
 // expected-error @+1 {{graph.typical gives dimensions of a function sizes}}
 func.func private @no_size() attributes {graph.typical = {S = "large"}}

@@ -1,5 +1,5 @@
 // REQUIRES: tool-azulejo
-// RUN: env AZULEJO_CACHE=off azulejo compile %s --device cpu-avx2 --emit tiled -o - | FileCheck %s
+// RUN: env AZULEJO_CACHE=off azulejo compile %s --device cpu-avx2 --variants 1 --emit tiled -o - | FileCheck %s
 // Every batch has the same right side, so batch and rows are one grid axis of
 // B*M rows and no tile ends with a batch. The right side is stored transposed
 // and read so; bias and activation are applied to the sums before they are

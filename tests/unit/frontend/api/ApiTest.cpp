@@ -119,6 +119,9 @@ TEST_F(Api, EveryOptionThatChangesCodeIsInTheKey) {
   EXPECT_TRUE(missesWith([](CompileOptions &o) { o.deterministic = true; }));
   EXPECT_TRUE(missesWith([](CompileOptions &o) { o.batchInvariant = true; }));
   EXPECT_TRUE(missesWith([](CompileOptions &o) { o.allowFusion = false; }));
+  EXPECT_TRUE(missesWith([](CompileOptions &o) { o.maxVariants = 1; }));
+  EXPECT_FALSE(missesWith([](CompileOptions &o) { o.maxVariants = 4; }))
+      << "that is the default";
   EXPECT_TRUE(
       missesWith([](CompileOptions &o) { o.tune = std::chrono::seconds(1); }));
   EXPECT_TRUE(

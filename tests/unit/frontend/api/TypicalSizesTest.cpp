@@ -20,8 +20,7 @@ graph::Graph ranged() {
 }
 
 std::string bucketed(const std::string &text) {
-  Result<std::map<std::string, int64_t>> buckets =
-      api::bucketsOf(text, ranged());
+  Result<api::TypicalSizes> buckets = api::bucketsOf(text, ranged());
   return buckets ? api::textOf(*buckets) : buckets.error().rule;
 }
 
@@ -36,13 +35,20 @@ TEST(TypicalSizes, AreRoundedToPowersOfTwoWithinTheRange) {
   EXPECT_EQ(bucketed("T=100,B=7"), "B=8,T=120");
 }
 
+TEST(TypicalSizes, OfADimensionThereMayBeSeveral) {
+  EXPECT_EQ(bucketed("S=4096,B=2,S=1"), "B=2,S=4096,S=1");
+  EXPECT_EQ(bucketed("S=16,S=17,S=14"), "S=16") << "one bucket";
+  std::string many;
+  for (int64_t size = 1; size <= 4096; size *= 2)
+    many += "S=" + std::to_string(size) + ",";
+  EXPECT_EQ(bucketed(many + "S=1"), many.substr(0, many.size() - 1));
+}
+
 TEST(TypicalSizes, WrongOnesAreRefused) {
-  for (const char *text :
-       {"S", "=4", "S=", "S=-1", "S=4x", "S=5001", "B=0", "K=4", "S=1,S=2", ",",
-        "S=1,,B=1", "S=99999999999999999999"})
+  for (const char *text : {"S", "=4", "S=", "S=-1", "S=4x", "S=5001", "B=0",
+                           "K=4", ",", "S=1,,B=1", "S=99999999999999999999"})
     EXPECT_EQ(bucketed(text), "compile.sizes") << text;
-  Result<std::map<std::string, int64_t>> none =
-      api::bucketsOf("S=4", graph::Graph());
+  Result<api::TypicalSizes> none = api::bucketsOf("S=4", graph::Graph());
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().hint, "the graph has no dimension");
 }

@@ -70,31 +70,46 @@ TEST(RegionFacts, ExpectedSizesAreTuned) {
 
 TEST(TuningKey, EveryPartCounts) {
   const target::TargetDesc &target = target::hostTarget();
-  std::string region = rowChainRegion();
-  auto facts = driver::factsOf(region, target);
+  auto facts = driver::factsOf(rowChainRegion(), target);
   ASSERT_TRUE(facts);
   api::CompileRequest request;
-  auto keyOf = [&](const std::string &text, const std::string &family,
-                   const target::TargetDesc &on,
-                   const api::CompileRequest &how) {
-    return driver::tuningKey(text, *facts, family, on, how).hex;
+  auto keyOf = [](const driver::RegionFacts &of, const std::string &family,
+                  const target::TargetDesc &on,
+                  const api::CompileRequest &how) {
+    return driver::tuningKey(of, family, on, how).hex;
   };
-  std::set<std::string> keys{keyOf(region, "RowChain", target, request),
-                             keyOf(region + " ", "RowChain", target, request),
-                             keyOf(region, "Matmul", target, request)};
+  driver::RegionFacts wider = *driver::factsOf(rowChainRegion(769), target);
+  wider.tuned = facts->tuned;
+  driver::RegionFacts longer = *facts;
+  longer.tuned["S"] *= 2;
+  std::set<std::string> keys{keyOf(*facts, "RowChain", target, request),
+                             keyOf(wider, "RowChain", target, request),
+                             keyOf(longer, "RowChain", target, request),
+                             keyOf(*facts, "Matmul", target, request)};
   api::CompileRequest other = request;
   other.deterministic = true;
-  keys.insert(keyOf(region, "RowChain", target, other));
+  keys.insert(keyOf(*facts, "RowChain", target, other));
   other = request;
   other.threads = 7;
-  keys.insert(keyOf(region, "RowChain", target, other));
+  keys.insert(keyOf(*facts, "RowChain", target, other));
   target::TargetDesc changed = target;
   changed.features += ",+something";
-  keys.insert(keyOf(region, "RowChain", changed, request));
+  keys.insert(keyOf(*facts, "RowChain", changed, request));
   changed = target;
   changed.l2Bytes *= 2;
-  keys.insert(keyOf(region, "RowChain", changed, request));
-  EXPECT_EQ(keys.size(), 7u);
+  keys.insert(keyOf(*facts, "RowChain", changed, request));
+  EXPECT_EQ(keys.size(), 8u);
+}
+
+// Whoever expects a size finds what was tuned at it, whatever else they expect.
+TEST(TuningKey, TypicalSizesCountBySizeAlone) {
+  const target::TargetDesc &target = target::hostTarget();
+  auto plain = driver::factsOf(rowChainRegion(), target),
+       expected = driver::factsOf(rowChainRegion(768, {{"S", 64}}), target);
+  ASSERT_TRUE(plain && expected);
+  EXPECT_EQ(plain->tuned, expected->tuned) << "64 is the middle of the range";
+  EXPECT_EQ(plain->key, expected->key);
+  EXPECT_EQ(expected->key.find("graph.typical"), std::string::npos);
 }
 
 TEST(TuningRecords, OnlyPointsOfTheSpaceAreLegal) {
