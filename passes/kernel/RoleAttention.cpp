@@ -114,8 +114,7 @@ void RoleAttention::allocate(ThreadBuilder &t) {
     arguments.assumeAlignedView(ring->operand->view());
     ring->operand->allocate(t, ring->stages);
     ring->full = phases(ring->stages, 1);
-    if (ring != &q)
-      ring->empty = phases(ring->stages, consumers * kGroupWarps);
+    ring->empty = phases(ring->stages, consumers * kGroupWarps);
   }
 }
 
@@ -123,11 +122,30 @@ void RoleAttention::initialise(ThreadBuilder &t) {
   Value first = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
                                                 grid.thread, t.i32(0));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    for (Value phases : {q.full, k.full, k.empty, v.full, v.empty})
+    for (Value phases : {q.full, q.empty, k.full, k.empty, v.full, v.empty})
       kernel::PhasesInitOp::create(t.b, t.loc, phases);
     return {};
   });
   kernel::BarrierOp::create(t.b, t.loc);
+}
+
+void RoleAttention::forItems(
+    ThreadBuilder &t,
+    function_ref<Position(const Position &, Value turn)> body) {
+  if (!source.getMostBlocks()) {
+    arguments.placeItem(t, kernel::BlockIdOp::create(t.b, t.loc));
+    body({t.i32(0), t.i32(0)}, t.i32(0));
+    return;
+  }
+  Value first = kernel::BlockIdOp::create(t.b, t.loc),
+        step = kernel::GridSizeOp::create(t.b, t.loc);
+  t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0), t.i32(0)},
+         [&](Value item, ValueRange at) -> SmallVector<Value> {
+           arguments.placeItem(t, item);
+           Position next = body({at[0], at[1]}, at[2]);
+           Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
+           return {next.stage, next.parity, turn};
+         });
 }
 
 RoleAttention::Position RoleAttention::advance(ThreadBuilder &t,
@@ -151,38 +169,51 @@ LogicalResult RoleAttention::emitCopies(ThreadBuilder &t) {
   Value first = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
+  // A fresh barrier's "phase before" counts as complete.
+  auto before = [&](Value parity) {
+    return t.b.createOrFold<arith::XOrIOp>(t.loc, parity, t.i32(1));
+  };
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    copy(t, q, t.i32(0));
-    t.loop(arguments.scalar(loop.getLowerBound()),
-           arguments.scalar(loop.getUpperBound()),
-           arguments.scalar(loop.getStep()), {t.i32(0), t.i32(0)},
-           [&](Value at, ValueRange place) -> SmallVector<Value> {
-             Position now{place[0], place[1]};
-             arguments.setScalar(loop.getInductionVar(), at);
-             if (failed(arguments.emitScalars(t, *loop.getBody()))) {
-               result = failure();
-               return {place[0], place[1]};
-             }
-             // A fresh barrier's "phase before" counts as complete.
-             Value before =
-                 t.b.createOrFold<arith::XOrIOp>(t.loc, now.parity, t.i32(1));
-             for (Ring *ring : {&k, &v}) {
-               kernel::PhaseWaitOp::create(t.b, t.loc, ring->empty, now.stage,
-                                           before);
-               copy(t, *ring, now.stage);
-             }
-             Position next = advance(t, now);
-             return {next.stage, next.parity};
-           });
+    forItems(t, [&](const Position &start, Value turn) -> Position {
+      if (failed(arguments.emitScalars(t, source.getBody().front()))) {
+        result = failure();
+        return start;
+      }
+      kernel::PhaseWaitOp::create(t.b, t.loc, q.empty, t.i32(0), before(turn));
+      copy(t, q, t.i32(0));
+      SmallVector<Value> last =
+          t.loop(arguments.scalar(loop.getLowerBound()),
+                 arguments.scalar(loop.getUpperBound()),
+                 arguments.scalar(loop.getStep()), {start.stage, start.parity},
+                 [&](Value at, ValueRange place) -> SmallVector<Value> {
+                   Position now{place[0], place[1]};
+                   arguments.setScalar(loop.getInductionVar(), at);
+                   if (failed(arguments.emitScalars(t, *loop.getBody()))) {
+                     result = failure();
+                     return {place[0], place[1]};
+                   }
+                   for (Ring *ring : {&k, &v}) {
+                     kernel::PhaseWaitOp::create(t.b, t.loc, ring->empty,
+                                                 now.stage, before(now.parity));
+                     copy(t, *ring, now.stage);
+                   }
+                   Position next = advance(t, now);
+                   return {next.stage, next.parity};
+                 });
+      return {last[0], last[1]};
+    });
     return {};
   });
   return result;
 }
 
 /// Every warp says for itself that it is through with a stage.
-void RoleAttention::release(ThreadBuilder &t, const Ring &ring, Value stage) {
+void RoleAttention::release(ThreadBuilder &t, const Ring &ring, Value stage,
+                            Value condition) {
   Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
                                                 grid.lane, t.i32(0));
+  if (condition)
+    leads = t.bitAnd(leads, condition);
   t.when(leads, {}, [&]() -> SmallVector<Value> {
     kernel::PhaseArriveOp::create(t.b, t.loc, ring.empty, stage);
     return {};
@@ -284,8 +315,8 @@ LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const Position &at,
   return success();
 }
 
-LogicalResult RoleAttention::emitLoop(ThreadBuilder &t) {
-  SmallVector<Value> initial;
+LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
+  SmallVector<Value> initial{at.stage, at.parity};
   for (auto [init, arg] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
     if (failed(tiles.begin(t, init, arg, initial)))
@@ -294,14 +325,14 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t) {
     TileValue &value;
     Value argument, result;
   };
-  unsigned at = 0;
+  unsigned number = 0;
   SmallVector<Part> parts;
   for (BlockArgument arg : loop.getRegionIterArgs()) {
     TileValue &value = arg == softmax.getReference() ? reference
                        : arg == softmax.getSum()     ? sum
                                                      : output;
     value = tiles[arg];
-    parts.push_back({value, arg, loop.getResult(at++)});
+    parts.push_back({value, arg, loop.getResult(number++)});
   }
   auto collect = [&](SmallVectorImpl<Value> &flat) {
     for (Part &part : parts)
@@ -316,9 +347,10 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t) {
   Value low = arguments.scalar(loop.getLowerBound()),
         high = arguments.scalar(loop.getUpperBound()),
         step = arguments.scalar(loop.getStep());
-  SmallVector<Value> last = t.when(t.less(low, high), initial, [&] {
+  Value any = t.less(low, high);
+  SmallVector<Value> last = t.when(any, initial, [&] {
     // The first step has no output to wait for.
-    Position position{t.i32(0), t.i32(0)};
+    Position position = at;
     Pending pending;
     arguments.setScalar(loop.getInductionVar(), low);
     result = emitStep(t, position, nullptr, pending);
@@ -328,42 +360,47 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t) {
     size_t weights = pending.weights.size();
     carried.append(pending.weights);
     collect(carried);
-    SmallVector<Value> ends = t.loop(
-        t.add(low, step), high, step, carried, [&](Value k, ValueRange values) {
-          Position now{values[0], values[1]};
-          Pending before{{values[2], values[3]},
-                         llvm::to_vector(values.slice(4, weights))};
-          scatter(values.drop_front(4 + weights));
-          arguments.setScalar(loop.getInductionVar(), k);
-          Pending after;
-          if (succeeded(result))
-            result = emitStep(t, now, &before, after);
-          if (failed(result))
-            return llvm::to_vector(values);
-          Position later = advance(t, now);
-          SmallVector<Value> yielded{later.stage, later.parity, now.stage,
-                                     now.parity};
-          yielded.append(after.weights);
-          collect(yielded);
-          return yielded;
-        });
+    SmallVector<Value> ends =
+        t.loop(t.add(low, step), high, step, carried,
+               [&](Value key, ValueRange values) {
+                 Position now{values[0], values[1]};
+                 Pending before{{values[2], values[3]},
+                                llvm::to_vector(values.slice(4, weights))};
+                 scatter(values.drop_front(4 + weights));
+                 arguments.setScalar(loop.getInductionVar(), key);
+                 Pending after;
+                 if (succeeded(result))
+                   result = emitStep(t, now, &before, after);
+                 if (failed(result))
+                   return llvm::to_vector(values);
+                 Position later = advance(t, now);
+                 SmallVector<Value> yielded{later.stage, later.parity,
+                                            now.stage, now.parity};
+                 yielded.append(after.weights);
+                 collect(yielded);
+                 return yielded;
+               });
     ValueRange left(ends);
     pending = {{left[2], left[3]}, llvm::to_vector(left.slice(4, weights))};
     scatter(left.drop_front(4 + weights));
+    release(t, q, t.i32(0)); // the last scores are there
     finish(t, startOutput(t, pending), output);
-    SmallVector<Value> done;
+    release(t, v, pending.values.stage);
+    SmallVector<Value> done{left[0], left[1]};
     collect(done);
     return done;
   });
-  scatter(last);
+  release(t, q, t.i32(0),
+          t.b.createOrFold<arith::XOrIOp>(
+              t.loc, any, arith::ConstantIntOp::create(t.b, t.loc, 1, 1)));
+  at = {last[0], last[1]};
+  scatter(ValueRange(last).drop_front(2));
   for (Part &part : parts)
     tiles[part.result] = part.value;
   return result;
 }
 
-/// The program by a multiplying group.
-LogicalResult RoleAttention::emitItem(ThreadBuilder &t) {
-  kernel::PhaseWaitOp::create(t.b, t.loc, q.full, t.i32(0), t.i32(0));
+LogicalResult RoleAttention::emitItem(ThreadBuilder &t, Position &at) {
   for (Operation &op : source.getBody().front()) {
     LogicalResult result = success();
     if (auto fill = dyn_cast<tile::FillOp>(op)) {
@@ -374,7 +411,7 @@ LogicalResult RoleAttention::emitItem(ThreadBuilder &t) {
       else if (map != q.operand->map())
         result = tiles.emitMap(t, grid, map);
     } else if (&op == loop) {
-      result = emitLoop(t);
+      result = emitLoop(t, at);
     } else if (isa<tile::DotOp, tile::OnlineSoftmaxOp>(op)) {
       result = refuse(&op, "it is outside of the loop");
     }
@@ -382,6 +419,21 @@ LogicalResult RoleAttention::emitItem(ThreadBuilder &t) {
       return failure();
   }
   return success();
+}
+
+/// The program by a multiplying group.
+LogicalResult RoleAttention::emitProducts(ThreadBuilder &t) {
+  LogicalResult result = success();
+  forItems(t, [&](const Position &start, Value turn) -> Position {
+    Position at = start;
+    result = arguments.emitScalars(t, source.getBody().front());
+    if (failed(result))
+      return start;
+    kernel::PhaseWaitOp::create(t.b, t.loc, q.full, t.i32(0), turn);
+    result = emitItem(t, at);
+    return at;
+  });
+  return result;
 }
 
 LogicalResult RoleAttention::run(OpBuilder &b) {
@@ -392,7 +444,7 @@ LogicalResult RoleAttention::run(OpBuilder &b) {
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(),
       static_cast<int32_t>((consumers + 1) * kernel::kGroupThreads),
-      /*min_blocks=*/b.getI32IntegerAttr(1), /*most_blocks=*/IntegerAttr(),
+      /*min_blocks=*/b.getI32IntegerAttr(1), source.getMostBlocksAttr(),
       /*aligned_views=*/DenseI64ArrayAttr(),
       b.getArrayAttr(
           {q.operand->mapAttr(), k.operand->mapAttr(), v.operand->mapAttr()}));
@@ -402,8 +454,7 @@ LogicalResult RoleAttention::run(OpBuilder &b) {
   for (Ring *ring : {&q, &k, &v})
     ring->map =
         entry.addArgument(kernel::TensorMapType::get(b.getContext()), loc);
-  if (failed(arguments.bind(t, entry)) ||
-      failed(arguments.emitScalars(t, source.getBody().front())))
+  if (failed(arguments.bindArguments(t, entry)))
     return failure();
   allocate(t);
   grid = WarpGrid::create(t, kernel::ThreadIdOp::create(b, loc),
@@ -428,7 +479,7 @@ LogicalResult RoleAttention::run(OpBuilder &b) {
         if (registers)
           kernel::SetRegistersOp::create(b, loc, registers->multiplying,
                                          /*more=*/true);
-        products = emitItem(t);
+        products = emitProducts(t);
       });
   if (failed(copies) || failed(products))
     return failure();

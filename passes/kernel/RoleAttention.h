@@ -1,10 +1,10 @@
 //===- RoleAttention.h - attention by warps with roles ----------*- C++ -*-===//
 //
 // The attention program on the ring and the roles that RoleLowering describes,
-// for devices with bulk copies and products of warp groups. One item per block:
+// for devices with bulk copies and products of warp groups. For each item:
 //
 //   copying thread                     multiplying group, its own 64 queries
-//     the queries -> q                   wait q
+//     wait empty q; the queries -> q     wait full q
 //     for each step j over the keys      for each step j over the keys
 //       wait empty k[s]; keys -> k[s]      wait full k; start q x keys of j
 //       wait empty v[s]; values -> v[s]    wait full v; start output +=
@@ -13,10 +13,15 @@
 //                                          masks and the like, weights of j
 //                                          wait for the output; empty v
 //                                          bring the output to j's reference
-//                                        output += last weights x values
+//                                        empty q; output += last weights x
+//                                          values; empty v
 //                                        the program's last maps, by registers
 //
-// So the exponentials of a step run under a product of the step before, and
+// Items of equal length are dealt out to blocks that stay, so that the first
+// copies of an item run under the end of the one before. Under a causal mask
+// each item has a block of its own, and the device deals them out.
+//
+// The exponentials of a step run under a product of the step before, and
 // under the products of the other groups, which nothing orders. Scores, weights
 // and output are fragments (Fragment.h): masks and softmax are those of every
 // other attention.
@@ -41,7 +46,7 @@ public:
   mlir::LogicalResult run(mlir::OpBuilder &b);
 
 private:
-  /// A ring of tiles and its barriers; q has one place and no `empty`.
+  /// A ring of tiles and its barriers; q has one place.
   struct Ring {
     std::optional<BulkOperand> operand;
     int64_t stages = 1;
@@ -56,12 +61,19 @@ private:
   mlir::LogicalResult findOperands();
   void allocate(ThreadBuilder &t);
   void initialise(ThreadBuilder &t);
+  /// Walks the block's items; `body` takes and gives the position of keys and
+  /// values. `turn` is 0 for the block's first item, then 1, 0, 1 and so on.
+  void forItems(
+      ThreadBuilder &t,
+      llvm::function_ref<Position(const Position &, mlir::Value turn)> body);
   Position advance(ThreadBuilder &t, const Position &at);
 
   mlir::LogicalResult emitCopies(ThreadBuilder &t);
   void copy(ThreadBuilder &t, const Ring &ring, mlir::Value stage);
-  mlir::LogicalResult emitItem(ThreadBuilder &t);
-  mlir::LogicalResult emitLoop(ThreadBuilder &t);
+  mlir::LogicalResult emitProducts(ThreadBuilder &t);
+  /// These take and give the position of keys and values.
+  mlir::LogicalResult emitItem(ThreadBuilder &t, Position &at);
+  mlir::LogicalResult emitLoop(ThreadBuilder &t, Position &at);
   /// What a step hands on: its weights, packed as an operand, and where the
   /// values are that they belong to.
   struct Pending {
@@ -73,7 +85,8 @@ private:
   kernel::GroupMmaOp startScores(ThreadBuilder &t, const Position &at);
   kernel::GroupMmaOp startOutput(ThreadBuilder &t, const Pending &of);
   void finish(ThreadBuilder &t, kernel::GroupMmaOp product, TileValue &result);
-  void release(ThreadBuilder &t, const Ring &ring, mlir::Value stage);
+  void release(ThreadBuilder &t, const Ring &ring, mlir::Value stage,
+               mlir::Value condition = {});
 
   tile::KernelOp source;
   KernelArguments arguments;

@@ -38,12 +38,13 @@ public:
 
   Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
                               const schedule::Schedule &schedule,
-                              const target::TargetDesc &) const override {
+                              const target::TargetDesc &target) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel Attention", *reason,
                        "Attention.region",
                        "compile without fusion (--no-fusion)");
-    return soleKernel(attentionKernel(b, region, schedule, /*packed=*/false));
+    return soleKernel(
+        attentionKernel(b, region, schedule, target, /*packed=*/false));
   }
 };
 

@@ -75,14 +75,15 @@ public:
 
   Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
                               const schedule::Schedule &schedule,
-                              const target::TargetDesc &) const override {
+                              const target::TargetDesc &target) const override {
     if (std::optional<std::string> reason = refuses(region))
       return makeError(ErrorCode::Unsupported, "kernel AttentionDecode",
                        *reason, "AttentionDecode.region",
                        "compile without fusion (--no-fusion)");
     int64_t splits = schedule.knob("splits");
     if (splits == 1)
-      return soleKernel(attentionKernel(b, region, schedule, /*packed=*/true));
+      return soleKernel(
+          attentionKernel(b, region, schedule, target, /*packed=*/true));
     OpBuilder::InsertPoint where = b.saveInsertionPoint();
     Result<tile::KernelOp> parts = partialAttentionKernel(b, region, schedule);
     if (!parts)

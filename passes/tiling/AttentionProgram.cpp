@@ -528,13 +528,20 @@ PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits) {
 
 Result<tile::KernelOp> attentionKernel(OpBuilder &b, graphir::FusedOp region,
                                        const schedule::Schedule &schedule,
+                                       const target::TargetDesc &target,
                                        bool packed) {
   int count;
   graphir::AttentionOp op = attentionOf(region, count);
   SmallVector<Type> outputs = llvm::to_vector(region.getOutputs().getTypes());
-  return Program(b, region, op, schedule, {packed, /*partial=*/false}, outputs)
-      .withViewExtents(outputs)
-      .run(findEpilogue(region, op));
+  Result<tile::KernelOp> kernel =
+      Program(b, region, op, schedule, {packed, /*partial=*/false}, outputs)
+          .withViewExtents(outputs)
+          .run(findEpilogue(region, op));
+  // Blocks with roles stay, where their items take equally long.
+  if (kernel && schedule.knob("consumers") > 0 &&
+      std::get<std::string>(graphir::attrsOf(op).at("causal")) == "none")
+    kernel->setMostBlocks(target.units);
+  return kernel;
 }
 
 Result<tile::KernelOp>

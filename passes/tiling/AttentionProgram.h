@@ -68,6 +68,7 @@ PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits);
 Result<tile::KernelOp> attentionKernel(mlir::OpBuilder &b,
                                        graphir::FusedOp region,
                                        const schedule::Schedule &schedule,
+                                       const target::TargetDesc &target,
                                        bool packed);
 
 /// The parts, `schedule.knob("splits")` of them, packed. The kernel's views are

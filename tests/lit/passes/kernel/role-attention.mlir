@@ -18,9 +18,6 @@ module {
 // One item per block, so no bound on the blocks. Values beyond the causal end
 // have no weight, so they may be copied.
 // CHECK: kernel.func @{{.*}} threads(384) attributes {aligned_views = array<i64: 0, 1, 2, 3>, min_blocks = 1 : i32, tensor_maps = [#kernel.bulk_map<view 0, {{.*}}box[64, 128, 1, 1]{{.*}}>, #kernel.bulk_map<view 1, {{.*}}box[64, 64, 1, 1]{{.*}}>, #kernel.bulk_map<view 2, {{.*}}box[64, 64, 1, 1]{{.*}}>]}
-// Queries whose keys are the most come first.
-// CHECK: kernel.block_id
-// CHECK: arith.subi
 // CHECK: %[[Q:.*]] = kernel.tile_alloc at {{.*}} : <bf16, 1, 128, 64>
 // CHECK: %[[K:.*]] = kernel.tile_alloc at {{.*}} : <bf16, 2, 64, 64>
 // CHECK-NEXT: %[[KFULL:.*]] = kernel.phases_alloc arrivals(1)
@@ -29,6 +26,10 @@ module {
 // CHECK-NEXT: %[[VFULL:.*]] = kernel.phases_alloc arrivals(1)
 // CHECK-NEXT: %[[VEMPTY:.*]] = kernel.phases_alloc arrivals(8)
 // CHECK: kernel.set_registers 40
+// Queries whose keys are the most come first: items count down.
+// CHECK: kernel.block_id
+// CHECK: %[[LAST:.*]] = arith.subi %{{.*}}, %c1
+// CHECK: arith.subi %[[LAST]]
 // CHECK: scf.for
 // CHECK: kernel.phase_wait %[[KEMPTY]]
 // CHECK: kernel.bulk_load %{{.*}}, %[[K]]
