@@ -75,9 +75,7 @@ static bool followsFrom(Value value, int64_t axis) {
          });
 }
 
-/// Whether items have more steps the later they are along the last axis: under
-/// a causal mask.
-static bool lastTakesLongest(tile::KernelOp source) {
+bool KernelArguments::lastTakesLongest() {
   auto last = static_cast<int64_t>(source.getGridTiles().size()) - 1;
   return llvm::any_of(source.getBody().front().getOps<scf::ForOp>(),
                       [&](scf::ForOp loop) {
@@ -87,7 +85,7 @@ static bool lastTakesLongest(tile::KernelOp source) {
 }
 
 void KernelArguments::placeItem(ThreadBuilder &t, Value item,
-                                int64_t rasterGroup) {
+                                int64_t rasterGroup, bool paired) {
   auto split = [&](Value x, Value by) {
     return std::pair{t.b.createOrFold<arith::DivUIOp>(t.loc, x, by),
                      t.b.createOrFold<arith::RemUIOp>(t.loc, x, by)};
@@ -112,10 +110,17 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
     std::tie(item, programIds[axis]) = split(item, gridSteps[axis]);
   if (!programIds.empty() && !programIds[0])
     programIds[0] = item;
-  // What takes longest begins first, and the short items fill the end.
-  if (lastTakesLongest(source))
-    programIds.back() =
-        t.sub(t.sub(gridSteps.back(), t.i64(1)), programIds.back());
+  if (!lastTakesLongest())
+    return;
+  Value &id = programIds.back(), number = id;
+  Value last = t.sub(gridSteps.back(), t.i64(1));
+  if (!paired) {
+    id = t.sub(last, number);
+    return;
+  }
+  Value half = t.b.createOrFold<arith::ShRUIOp>(t.loc, number, t.i64(1));
+  Value odd = t.b.createOrFold<arith::TruncIOp>(t.loc, t.b.getI1Type(), number);
+  id = t.b.createOrFold<arith::SelectOp>(t.loc, odd, half, t.sub(last, half));
 }
 
 LogicalResult KernelArguments::emitRead(ThreadBuilder &t, tile::ReadOp read) {

@@ -37,8 +37,13 @@ public:
   /// fastest; with `rasterGroup` above 1 the last two axes are walked in strips
   /// of that many steps of the one before last, so that blocks which run
   /// together share operands of both. Where later items along the last axis
-  /// take longer they come first.
-  void placeItem(ThreadBuilder &t, mlir::Value item, int64_t rasterGroup = 1);
+  /// take longer they come first, and the short ones fill the end; if `paired`,
+  /// a long one and a short one come in turns: last, first, last but one, ...
+  void placeItem(ThreadBuilder &t, mlir::Value item, int64_t rasterGroup = 1,
+                 bool paired = false);
+  /// Whether items have more steps the later they are along the last axis:
+  /// under a causal mask.
+  bool lastTakesLongest();
 
   /// Emits a scalar op of the tile program; its operands have been emitted.
   mlir::LogicalResult emitScalar(ThreadBuilder &t, mlir::Operation &op);

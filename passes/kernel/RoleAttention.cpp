@@ -137,15 +137,40 @@ void RoleAttention::forItems(
     body({t.i32(0), t.i32(0)}, t.i32(0));
     return;
   }
-  Value first = kernel::BlockIdOp::create(t.b, t.loc),
-        step = kernel::GridSizeOp::create(t.b, t.loc);
-  t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0), t.i32(0)},
-         [&](Value item, ValueRange at) -> SmallVector<Value> {
-           arguments.placeItem(t, item);
-           Position next = body({at[0], at[1]}, at[2]);
-           Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
-           return {next.stage, next.parity, turn};
-         });
+  Value block = kernel::BlockIdOp::create(t.b, t.loc),
+        blocks = kernel::GridSizeOp::create(t.b, t.loc),
+        count = arguments.itemCount(t);
+  bool paired = arguments.lastTakesLongest();
+  auto each = [&](Value item, ValueRange at) -> SmallVector<Value> {
+    arguments.placeItem(t, item, /*rasterGroup=*/1, paired);
+    Position next = body({at[0], at[1]}, at[2]);
+    Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
+    return {next.stage, next.parity, turn};
+  };
+  SmallVector<Value> start{t.i32(0), t.i32(0), t.i32(0)};
+  if (!paired) {
+    t.loop(block, count, blocks, start, each);
+    return;
+  }
+  // Pairs are dealt out: number n of the block is half n mod 2 of its pair
+  // n / 2, and the very last pair may have one half.
+  Value pairs = t.ceilDiv(count, 2);
+  Value left =
+      t.max(t.sub(t.add(pairs, t.sub(blocks, t.i64(1))), block), t.i64(0));
+  Value mine = t.b.createOrFold<arith::DivUIOp>(t.loc, left, blocks);
+  Value end = t.mul(mine, t.i64(2));
+  auto itemOf = [&](Value number) {
+    Value pair = t.b.createOrFold<arith::ShRUIOp>(t.loc, number, t.i64(1)),
+          half = t.b.createOrFold<arith::AndIOp>(t.loc, number, t.i64(1));
+    return t.add(t.mul(t.add(block, t.mul(pair, blocks)), t.i64(2)), half);
+  };
+  Value beyond = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::sge, itemOf(t.sub(end, t.i64(1))), count);
+  Value some = t.less(t.i64(0), end);
+  end = t.sub(end, t.b.createOrFold<arith::ExtUIOp>(t.loc, t.b.getI64Type(),
+                                                    t.bitAnd(some, beyond)));
+  t.loop(t.i64(0), end, t.i64(1), start,
+         [&](Value number, ValueRange at) { return each(itemOf(number), at); });
 }
 
 RoleAttention::Position RoleAttention::advance(ThreadBuilder &t,

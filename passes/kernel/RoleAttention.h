@@ -17,9 +17,11 @@
 //                                          values; empty v
 //                                        the program's last maps, by registers
 //
-// Items of equal length are dealt out to blocks that stay, so that the first
-// copies of an item run under the end of the one before. Under a causal mask
-// each item has a block of its own, and the device deals them out.
+// Items are dealt out to blocks that stay, so that the first copies of an item
+// run under the end of the one before. Under a causal mask they are dealt out
+// in pairs of a long and a short one, which take equally long. Without a bound
+// on the blocks each item has a block of its own, and the device deals them
+// out.
 //
 // The exponentials of a step run under a product of the step before, and
 // under the products of the other groups, which nothing orders. Scores, weights

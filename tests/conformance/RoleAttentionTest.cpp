@@ -147,6 +147,24 @@ TEST(RoleAttention, RaggedSizes) {
         Roles{1, 64, 2});
 }
 
+/// Blocks take several items, under a causal mask a long and a short one in
+/// turns; nine tiles of queries, so that pairs reach over heads.
+TEST(RoleAttention, ManyItemsPerBlock) {
+  for (const char *causal : {"none", "top_left", "bottom_right"})
+    check({.queries = 560,
+           .keys = 300,
+           .heads = 28,
+           .kvHeads = 7,
+           .causal = causal},
+          Roles{1, 64, 2});
+  check({.queries = 560,
+         .keys = 300,
+         .heads = 28,
+         .kvHeads = 7,
+         .causal = "bottom_right"},
+        Roles{1, 64, 3}, "delays=7");
+}
+
 TEST(RoleAttention, Masks) {
   check({.window = 100, .causal = "bottom_right"}, Roles{2, 64, 2});
   check({.lse = true, .causal = "top_left", .softcap = 20}, Roles{2, 128, 2});
