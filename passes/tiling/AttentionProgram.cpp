@@ -510,7 +510,8 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
           shape.valueSize,
           operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4,
           scoreOperands,
-          plain};
+          plain,
+          std::get<std::string>(attrs.at("causal")) != "none"};
 }
 
 PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits) {
@@ -526,27 +527,6 @@ PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits) {
   return {type(output), type(rows)};
 }
 
-/// Whether the blocks of a kernel with roles stay for several items. Under a
-/// causal mask those come in pairs of equal length; dealt out evenly, the last
-/// round must not leave many units without one.
-static bool blocksStay(graphir::AttentionOp op,
-                       const schedule::Schedule &schedule,
-                       const target::TargetDesc &target) {
-  constexpr double kLeastBusy = 0.9;
-  if (std::get<std::string>(graphir::attrsOf(op).at("causal")) == "none")
-    return true;
-  AttentionShape shape(op);
-  std::optional<int64_t> heads = (shape.batch * shape.heads).constant(),
-                         queries = shape.queries.constant();
-  if (!heads || !queries)
-    return false;
-  int64_t tile = schedule.knob("tileM"), units = target.units;
-  int64_t pairs = (*heads * ((*queries + tile - 1) / tile) + 1) / 2;
-  int64_t rounds = (pairs + units - 1) / units;
-  return pairs > units && static_cast<double>(pairs) >=
-                              kLeastBusy * static_cast<double>(rounds * units);
-}
-
 Result<tile::KernelOp> attentionKernel(OpBuilder &b, graphir::FusedOp region,
                                        const schedule::Schedule &schedule,
                                        const target::TargetDesc &target,
@@ -558,8 +538,7 @@ Result<tile::KernelOp> attentionKernel(OpBuilder &b, graphir::FusedOp region,
       Program(b, region, op, schedule, {packed, /*partial=*/false}, outputs)
           .withViewExtents(outputs)
           .run(findEpilogue(region, op));
-  if (kernel && schedule.knob("consumers") > 0 &&
-      blocksStay(op, schedule, target))
+  if (kernel && schedule.knob("stay") > 0)
     kernel->setMostBlocks(target.units);
   return kernel;
 }

@@ -83,7 +83,12 @@ double clocks(const Schedule &s, const AttentionFacts &facts,
                 (s.knob("consumers") > 1 ? kOverlap * shorter : shorter);
   step *= s.knob("stages") > 2 ? 1 : 1.01;
   double waves = std::ceil(blocks / static_cast<double>(target.units));
-  return waves * (std::ceil(keys / tn) * (step + kStepClocks) + kBlockClocks);
+  // Blocks that stay hide where items begin and end. Whether pairs under a
+  // causal mask are worth what the device's own dealing is, the tuner tells.
+  double ends = !s.knob("stay") ? kBlockClocks
+                : facts.causal  ? kBlockClocks * 1.2
+                                : kBlockClocks * 0.3;
+  return waves * (std::ceil(keys / tn) * (step + kStepClocks) + ends);
 }
 
 } // namespace
@@ -105,6 +110,7 @@ void addAttentionRoles(KnobSpace &space, const AttentionFacts &facts,
                           {"tileN", {64, 96, 128}},
                           {"warpsM", {1}},
                           {"consumers", {1, 2, 3}},
+                          {"stay", {0, 1}},
                           {"stages", {2, 3, 4}},
                           {"minBlocks", {1}}});
 }

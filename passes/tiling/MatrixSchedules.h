@@ -31,6 +31,7 @@ struct AttentionFacts {
   /// Queries, keys and values are tensors as they lie in memory, which bulk
   /// copies fetch, and memory does not say where keys end.
   bool plain = false;
+  bool causal = false;
 };
 
 struct DecodeFacts {

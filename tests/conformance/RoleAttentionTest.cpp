@@ -20,7 +20,7 @@ using namespace azulejo::conformance;
 namespace {
 
 struct Roles {
-  int64_t consumers = 2, tileN = 64, stages = 2;
+  int64_t consumers = 2, tileN = 64, stages = 2, stay = 1;
 
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
@@ -28,7 +28,8 @@ struct Roles {
     };
     return "Attention{" + knob("tileM", 64 * consumers) + "," +
            knob("tileN", tileN) + "," + knob("consumers", consumers) + "," +
-           knob("stages", stages) + ",warpsM=1,minBlocks=1}";
+           knob("stages", stages) + "," + knob("stay", stay) +
+           ",warpsM=1,minBlocks=1}";
   }
 };
 
@@ -121,7 +122,8 @@ TEST(RoleAttention, EveryTile) {
     for (int64_t tileN : {64, 96, 128})
       if (consumers < 3 || tileN < 96) // what registers allow
         check({.causal = "bottom_right"},
-              Roles{consumers, tileN, 2 + (tileN / 32 + consumers) % 3});
+              Roles{consumers, tileN, 2 + (tileN / 32 + consumers) % 3,
+                    consumers % 2});
 }
 
 TEST(RoleAttention, EveryHeadSize) {
@@ -147,8 +149,8 @@ TEST(RoleAttention, RaggedSizes) {
         Roles{1, 64, 2});
 }
 
-/// Blocks take several items, under a causal mask a long and a short one in
-/// turns; nine tiles of queries, so that pairs reach over heads.
+/// Under a causal mask a long and a short item come in turns; nine tiles of
+/// queries, so that pairs reach over heads.
 TEST(RoleAttention, ManyItemsPerBlock) {
   for (const char *causal : {"none", "top_left", "bottom_right"})
     check({.queries = 560,

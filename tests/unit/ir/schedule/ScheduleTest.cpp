@@ -54,8 +54,8 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
               ElementsAre("unroll", "tileM", "tileN", "registerM", "registerN",
                           "packKv", "laneWidth"));
   EXPECT_THAT(namesOf("Attention", kGpu),
-              ElementsAre("tileM", "tileN", "warpsM", "consumers", "stages",
-                          "minBlocks"));
+              ElementsAre("tileM", "tileN", "warpsM", "consumers", "stay",
+                          "stages", "minBlocks"));
   EXPECT_THAT(namesOf("AttentionDecode", kCpu),
               ElementsAre("unroll", "tileM", "tileN", "splits", "registerM",
                           "registerN", "packKv", "laneWidth"));
