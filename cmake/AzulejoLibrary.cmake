@@ -47,7 +47,10 @@ endif()
 if(AZULEJO_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()
+# What instrumented code takes longer, for the time limits of tests.
+set(AZULEJO_SLOWDOWN 1)
 if(AZULEJO_SANITIZE)
+  set(AZULEJO_SLOWDOWN 4)
   add_compile_options(-fsanitize=${AZULEJO_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${AZULEJO_SANITIZE})
