@@ -21,7 +21,8 @@ def LowerTileToKernelPass
 
     With the knob `consumers` warps have roles instead: one warp group starts
     bulk copies, the others start products of warp groups; a ring of stages with
-    barriers with phases lies between them (RoleLowering.h).
+    barriers with phases lies between them (RoleLowering.h, RoleAttention.h), and
+    results that are boxes of a tensor are stored in bulk (BulkEpilogue.h).
 
     Any other program is a row program. The rows of an item run one
     after the other; the threads of the block share the lanes of a row, each

@@ -6,6 +6,7 @@
 
 #include "passes/kernel/FragmentSoftmax.h"
 #include "passes/kernel/FragmentWrite.h"
+#include "passes/kernel/PairedItems.h"
 #include "passes/kernel/RegisterSplit.h"
 
 using namespace mlir;
@@ -152,25 +153,10 @@ void RoleAttention::forItems(
     t.loop(block, count, blocks, start, each);
     return;
   }
-  // Pairs are dealt out: number n of the block is half n mod 2 of its pair
-  // n / 2, and the very last pair may have one half.
-  Value pairs = t.ceilDiv(count, 2);
-  Value left =
-      t.max(t.sub(t.add(pairs, t.sub(blocks, t.i64(1))), block), t.i64(0));
-  Value mine = t.b.createOrFold<arith::DivUIOp>(t.loc, left, blocks);
-  Value end = t.mul(mine, t.i64(2));
-  auto itemOf = [&](Value number) {
-    Value pair = t.b.createOrFold<arith::ShRUIOp>(t.loc, number, t.i64(1)),
-          half = t.b.createOrFold<arith::AndIOp>(t.loc, number, t.i64(1));
-    return t.add(t.mul(t.add(block, t.mul(pair, blocks)), t.i64(2)), half);
-  };
-  Value beyond = t.b.createOrFold<arith::CmpIOp>(
-      t.loc, arith::CmpIPredicate::sge, itemOf(t.sub(end, t.i64(1))), count);
-  Value some = t.less(t.i64(0), end);
-  end = t.sub(end, t.b.createOrFold<arith::ExtUIOp>(t.loc, t.b.getI64Type(),
-                                                    t.bitAnd(some, beyond)));
-  t.loop(t.i64(0), end, t.i64(1), start,
-         [&](Value number, ValueRange at) { return each(itemOf(number), at); });
+  PairedItems mine(t, block, blocks, count);
+  t.loop(
+      t.i64(0), mine.count(), t.i64(1), start,
+      [&](Value number, ValueRange at) { return each(mine.item(number), at); });
 }
 
 RoleAttention::Position RoleAttention::advance(ThreadBuilder &t,
