@@ -80,6 +80,7 @@ bool BulkBox::isOne(size_t axis) const {
 /// the inner index is row mod n, the next one (row / n) mod m, ..., the last
 /// one what is left.
 bool BulkBox::mergeOuter(size_t inner, Value row, Axis &axis) const {
+  tile::MapOp map = access.map;
   auto isSingle = [&](size_t at) { // an axis of one element joins any
     return matchPattern(indices[at], m_Zero()) && isOne(at);
   };
@@ -102,9 +103,9 @@ bool BulkBox::mergeOuter(size_t inner, Value row, Axis &axis) const {
         return false;
       left = outer;
     }
-    if (none) { // nothing is left to be walked
+    if (none) { // nothing is left to be walked, unless rows begin again
       axis.merged += static_cast<int64_t>(at);
-      return true;
+      return isExtent(map.getExtent()[1 - access.laneAxis], 0, inner + 1);
     }
   }
   return true;
@@ -121,6 +122,10 @@ bool BulkBox::findAxes(std::string &why) {
   Value row = body.getArgument(1 - laneAxis), lane = body.getArgument(laneAxis);
   if (indices.size() < 2 || indices.back() != lane)
     return refuse("its rows are not contiguous");
+  // Copies of boxes that begin elsewhere end the device for the process.
+  if (knownDivisor(map.getOrigin()[laneAxis]) *
+      kernel::storageBytes(tile.getElementType()) % kernel::kAccessBytes)
+    return refuse("it begins at no multiple of 16 bytes");
   if (tile.getRows() > kMostBox)
     return refuse("a box has at most 256 rows");
   axes.push_back({1, lane, false});

@@ -34,8 +34,8 @@ static tile::WriteOp soleWrite(tile::MapOp map) {
 }
 
 /// Looks for what the body reads per row and column; false if that is more
-/// than one box of elements as wide as the result's.
-bool BulkEpilogue::findRead(int64_t elementBytes) {
+/// than one box of elements of the result's type.
+bool BulkEpilogue::findRead() {
   LaneAnalysis alongRows(map, 1, 0), alongLanes(map, 1, 1);
   for (auto op : map.getBody().front().getOps<tile::ReadOp>()) {
     if (alongRows.kind(op) == LaneAnalysis::Row ||
@@ -43,8 +43,7 @@ bool BulkEpilogue::findRead(int64_t elementBytes) {
       continue; // a value per column, or per row
     Type element = op.getView().getType().getElementType();
     std::string why;
-    if (read || op.getPredicate() || !isa<FloatType>(element) ||
-        kernel::storageBytes(element) != elementBytes)
+    if (read || op.getPredicate() || element != type.getElementType())
       return false;
     read = op;
     source = BulkBox::find(
@@ -85,7 +84,7 @@ std::optional<BulkEpilogue> BulkEpilogue::create(tile::MapOp map, Shape shape,
   std::string why;
   epilogue.target = BulkBox::find({map, view, epilogue.write.getIndices(), 1},
                                   epilogue.type, why);
-  if (!epilogue.target || !epilogue.findRead(elementBytes))
+  if (!epilogue.target || !epilogue.findRead())
     return std::nullopt;
   // A store drops what is outside of the tensor, in whole chunks of 16 bytes:
   // nothing else may be outside of the map.

@@ -80,7 +80,7 @@ private:
   llvm::SmallVector<Step> steps() const;
   mlir::Value parityOf(ThreadBuilder &t, const Step &step,
                        mlir::Value turn) const;
-  bool findRead(int64_t bytes);
+  bool findRead();
   mlir::Value placeOf(ThreadBuilder &t, mlir::Value group,
                       const Step &step) const;
   void prepare(ThreadBuilder &t, KernelArguments &arguments, mlir::Value group,

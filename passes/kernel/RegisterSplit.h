@@ -11,8 +11,8 @@
 namespace azulejo::gpu {
 
 /// Registers of a thread that copies and of one that multiplies. Without an
-/// entry the threads keep what they are launched with. All of a unit's 65,536
-/// are dealt out: 128 (c + m p) of them, with m multiplying groups.
+/// entry the threads keep what they are launched with. Of a
+/// unit's 65,536 they are 128 (c + m p), with m multiplying groups.
 struct RegisterSplit {
   int64_t copying, multiplying;
 };

@@ -12,6 +12,7 @@ namespace azulejo::gpu {
 
 static constexpr int64_t kGroupWarps =
     kernel::kGroupThreads / kernel::kWarpThreads;
+
 RoleLowering::RoleLowering(tile::KernelOp source,
                            const schedule::Schedule &schedule)
     : source(source), arguments(source), consumers(schedule.knob("consumers")),

@@ -42,6 +42,8 @@ std::optional<std::string> refusal(const Schedule &s,
   if (!facts.plain || facts.elementBytes != 2 || !target.hasWgmma ||
       !target.hasTma)
     return "the target or the operands have no bulk copies";
+  if (s.knob("stages") < 2)
+    return "steps overlap, which takes two stages";
   if (tm != kGroupRows * consumers)
     return "a warp group has 64 queries";
   if (s.knob("warpsM") > 1 || s.knob("minBlocks") > 1)

@@ -58,6 +58,8 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
   if (s.knob("warpsM") > 1 || s.knob("warpsN") > 1 || s.knob("minBlocks") > 1 ||
       s.knob("splits") > 1)
     return "warp groups share the tile by rows";
+  if (s.knob("stages") < 2) // a step is released when the next one has begun
+    return "steps overlap, which takes two stages";
   if (tm % (kGroupRows * consumers))
     return "the tile does not divide among the warp groups";
   int64_t sums = tm / consumers * tn / 128;

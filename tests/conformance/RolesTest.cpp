@@ -302,6 +302,26 @@ TEST(Roles, Epilogues) {
   }
 }
 
+/// What is added begins again in every sequence, or is of another type.
+TEST(Roles, ResidualsThatAreNoTileOfTheResult) {
+  Product product{.m = 100, .n = 136, .k = 72, .lhsBatch = 3};
+  for (Shape shape :
+       {Shape{Dim(100), Dim(136)}, Shape{Dim(1), Dim(100), Dim(136)},
+        Shape{Dim(3), Dim(1), Dim(136)}}) {
+    Sketch s;
+    ValueId y = product.emit(s);
+    s.output(s.op("add", {y, s.input(DType::BF16, shape)}));
+    check(s, product, Roles{2, 128, 64, 64, 3});
+  }
+  product = {.n = 136};
+  Sketch s;
+  ValueId y = product.emit(s);
+  ValueId sum =
+      s.op("add", {y, s.input(DType::F16, {Dim(product.m), Dim(product.n)})});
+  s.output(s.op("cast", {sum}, {{"dtype", DType::BF16}}));
+  check(s, product, Roles{1, 64, 128, 64, 3});
+}
+
 TEST(Roles, SizesKnownAtRunTime) {
   Sketch s;
   Dim B = s.dim("B", 1, 8), S = s.dim("S", 1, 600), K = s.dim("K", 0, 600);

@@ -8,6 +8,13 @@
 // RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/odd.mlir
 // RUN: env AZULEJO_CACHE=off azulejo compile %t/wider.mlir --device h200 --emit kernel -o - \
 // RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/wider.mlir
+// RUN: env AZULEJO_CACHE=off azulejo compile %t/again.mlir --device h200 --emit kernel -o - \
+// RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/again.mlir
+// RUN: env AZULEJO_CACHE=off azulejo compile %t/mixed.mlir --device h200 --emit kernel -o - \
+// RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/mixed.mlir
+// RUN: not env AZULEJO_CACHE=off azulejo compile %t/residual.mlir --device h200 --emit kernel -o - \
+// RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,consumers=2,stages=1}' 2>&1 | FileCheck %s --check-prefix=STAGES
+// STAGES: steps overlap, which takes two stages [compile.pin]
 // Which results of products by warps with roles are stored in bulk.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
@@ -71,3 +78,28 @@ module {
 // CHECK: tensor_maps = [{{.*}}, #kernel.bulk_map<view 3, {{.*}}box[32, 64]{{.*}}>]
 // CHECK: kernel.load f32
 // CHECK: kernel.tile_store %{{.*}} : <f32, 8, 64, 32>
+
+//--- again.mlir
+// Every sequence of the batch begins again with the first row of r.
+module {
+  func.func @main(%a: tensor<2x128x64xbf16> {graph.name = "a"}, %b: tensor<64x128xbf16> {graph.name = "b"}, %r: tensor<128x128xbf16> {graph.name = "r"}) -> (tensor<2x128x128xbf16> {graph.name = "y"}) {
+    %0 = graph.matmul %a, %b {label = "mm", transpose_a = false, transpose_b = false} : (tensor<2x128x64xbf16>, tensor<64x128xbf16>) -> tensor<2x128x128xbf16>
+    %1 = graph.add %0, %r {label = "positions"} : (tensor<2x128x128xbf16>, tensor<128x128xbf16>) -> tensor<2x128x128xbf16>
+    return %1 : tensor<2x128x128xbf16>
+  }
+}
+// CHECK-NOT: bulk_map<view 2
+// CHECK: kernel.load bf16
+
+//--- mixed.mlir
+// The tile of a result in one type does not hold what is read in another.
+module {
+  func.func @main(%a: tensor<256x64xbf16> {graph.name = "a"}, %b: tensor<64x128xbf16> {graph.name = "b"}, %r: tensor<256x128xf16> {graph.name = "r"}) -> (tensor<256x128xbf16> {graph.name = "y"}) {
+    %0 = graph.matmul %a, %b {label = "mm", transpose_a = false, transpose_b = false} : (tensor<256x64xbf16>, tensor<64x128xbf16>) -> tensor<256x128xbf16>
+    %1 = graph.add %0, %r {label = "sum"} : (tensor<256x128xbf16>, tensor<256x128xf16>) -> tensor<256x128xf32>
+    %2 = graph.cast %1 {dtype = bf16, label = "narrow"} : (tensor<256x128xf32>) -> tensor<256x128xbf16>
+    return %2 : tensor<256x128xbf16>
+  }
+}
+// CHECK-NOT: bulk_map<view 2
+// CHECK: kernel.load f16
