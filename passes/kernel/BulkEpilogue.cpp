@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/BulkEpilogue.h"
 
+#include "passes/kernel/RoleRing.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -132,13 +134,9 @@ void BulkEpilogue::allocate(ThreadBuilder &t, KernelArguments &arguments) {
       kernel::SharedTileType::get(context, type.getElementType(), count,
                                   type.getRows(), type.getColumns()),
       IntegerAttr());
-  auto phases = [&](int64_t arrivals) -> Value {
-    return kernel::PhasesAllocOp::create(
-        t.b, t.loc, kernel::PhasesType::get(context, count), arrivals,
-        IntegerAttr());
-  };
-  ready = phases(1);
-  written = phases(kernel::kGroupThreads / kernel::kWarpThreads);
+  ready = allocatePhases(t, count, 1);
+  written =
+      allocatePhases(t, count, kernel::kGroupThreads / kernel::kWarpThreads);
 }
 
 void BulkEpilogue::initialise(ThreadBuilder &t) {
@@ -347,8 +345,6 @@ void BulkEpilogue::emitRows(ThreadBuilder &t, KernelArguments &arguments,
                             const Warp &warp, ColumnReads first,
                             MutableArrayRef<Fragment> sums, Value turn) const {
   Emission by(*this, t, arguments, warp);
-  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
-                                                warp.grid.lane, t.i32(0));
   SmallVector<Step> all = steps();
   RowBodies bodies;
   for (auto [number, step] : llvm::enumerate(all)) {
@@ -364,10 +360,7 @@ void BulkEpilogue::emitRows(ThreadBuilder &t, KernelArguments &arguments,
     first = std::move(next);
     kernel::BulkFenceOp::create(t.b, t.loc);
     kernel::WarpBarrierOp::create(t.b, t.loc);
-    t.when(leads, {}, [&]() -> SmallVector<Value> {
-      kernel::PhaseArriveOp::create(t.b, t.loc, written, place);
-      return {};
-    });
+    arriveForWarp(t, warp.grid, written, place);
   }
 }
 

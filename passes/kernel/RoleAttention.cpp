@@ -106,16 +106,11 @@ LogicalResult RoleAttention::findOperands() {
 }
 
 void RoleAttention::allocate(ThreadBuilder &t) {
-  auto phases = [&](int64_t count, int64_t arrivals) -> Value {
-    return kernel::PhasesAllocOp::create(
-        t.b, t.loc, kernel::PhasesType::get(t.b.getContext(), count), arrivals,
-        IntegerAttr());
-  };
   for (Ring *ring : {&q, &k, &v}) {
     arguments.assumeAlignedView(ring->operand->view());
     ring->operand->allocate(t, ring->stages);
-    ring->full = phases(ring->stages, 1);
-    ring->empty = phases(ring->stages, consumers * kGroupWarps);
+    ring->full = allocatePhases(t, ring->stages, 1);
+    ring->empty = allocatePhases(t, ring->stages, consumers * kGroupWarps);
   }
 }
 
@@ -132,7 +127,7 @@ void RoleAttention::initialise(ThreadBuilder &t) {
 
 void RoleAttention::forItems(
     ThreadBuilder &t,
-    function_ref<Position(const Position &, Value turn)> body) {
+    function_ref<RingPosition(const RingPosition &, Value turn)> body) {
   if (!source.getMostBlocks()) {
     arguments.placeItem(t, kernel::BlockIdOp::create(t.b, t.loc));
     body({t.i32(0), t.i32(0)}, t.i32(0));
@@ -144,7 +139,7 @@ void RoleAttention::forItems(
   bool paired = arguments.lastTakesLongest();
   auto each = [&](Value item, ValueRange at) -> SmallVector<Value> {
     arguments.placeItem(t, item, /*rasterGroup=*/1, paired);
-    Position next = body({at[0], at[1]}, at[2]);
+    RingPosition next = body({at[0], at[1]}, at[2]);
     Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
     return {next.stage, next.parity, turn};
   };
@@ -159,16 +154,6 @@ void RoleAttention::forItems(
       [&](Value number, ValueRange at) { return each(mine.item(number), at); });
 }
 
-RoleAttention::Position RoleAttention::advance(ThreadBuilder &t,
-                                               const Position &at) {
-  Value next = t.add(at.stage, t.i32(1));
-  Value wraps = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
-                                                next, t.i32(k.stages));
-  Value flipped = t.b.createOrFold<arith::XOrIOp>(t.loc, at.parity, t.i32(1));
-  return {t.b.createOrFold<arith::SelectOp>(t.loc, wraps, t.i32(0), next),
-          t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, at.parity)};
-}
-
 void RoleAttention::copy(ThreadBuilder &t, const Ring &ring, Value stage) {
   kernel::PhaseExpectOp::create(t.b, t.loc, ring.full, stage,
                                 ring.operand->stageBytes());
@@ -180,55 +165,39 @@ LogicalResult RoleAttention::emitCopies(ThreadBuilder &t) {
   Value first = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
-  // A fresh barrier's "phase before" counts as complete.
-  auto before = [&](Value parity) {
-    return t.b.createOrFold<arith::XOrIOp>(t.loc, parity, t.i32(1));
-  };
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](const Position &start, Value turn) -> Position {
+    forItems(t, [&](const RingPosition &start, Value turn) -> RingPosition {
       if (failed(arguments.emitScalars(t, source.getBody().front()))) {
         result = failure();
         return start;
       }
-      kernel::PhaseWaitOp::create(t.b, t.loc, q.empty, t.i32(0), before(turn));
+      kernel::PhaseWaitOp::create(t.b, t.loc, q.empty, t.i32(0),
+                                  parityBefore(t, turn));
       copy(t, q, t.i32(0));
-      SmallVector<Value> last =
-          t.loop(arguments.scalar(loop.getLowerBound()),
-                 arguments.scalar(loop.getUpperBound()),
-                 arguments.scalar(loop.getStep()), {start.stage, start.parity},
-                 [&](Value at, ValueRange place) -> SmallVector<Value> {
-                   Position now{place[0], place[1]};
-                   arguments.setScalar(loop.getInductionVar(), at);
-                   if (failed(arguments.emitScalars(t, *loop.getBody()))) {
-                     result = failure();
-                     return {place[0], place[1]};
-                   }
-                   for (Ring *ring : {&k, &v}) {
-                     kernel::PhaseWaitOp::create(t.b, t.loc, ring->empty,
-                                                 now.stage, before(now.parity));
-                     copy(t, *ring, now.stage);
-                   }
-                   Position next = advance(t, now);
-                   return {next.stage, next.parity};
-                 });
+      SmallVector<Value> last = t.loop(
+          arguments.scalar(loop.getLowerBound()),
+          arguments.scalar(loop.getUpperBound()),
+          arguments.scalar(loop.getStep()), {start.stage, start.parity},
+          [&](Value at, ValueRange place) -> SmallVector<Value> {
+            RingPosition now{place[0], place[1]};
+            arguments.setScalar(loop.getInductionVar(), at);
+            if (failed(arguments.emitScalars(t, *loop.getBody()))) {
+              result = failure();
+              return {place[0], place[1]};
+            }
+            for (Ring *ring : {&k, &v}) {
+              kernel::PhaseWaitOp::create(t.b, t.loc, ring->empty, now.stage,
+                                          parityBefore(t, now.parity));
+              copy(t, *ring, now.stage);
+            }
+            RingPosition next = now.next(t, k.stages);
+            return {next.stage, next.parity};
+          });
       return {last[0], last[1]};
     });
     return {};
   });
   return result;
-}
-
-/// Every warp says for itself that it is through with a stage.
-void RoleAttention::release(ThreadBuilder &t, const Ring &ring, Value stage,
-                            Value condition) {
-  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
-                                                grid.lane, t.i32(0));
-  if (condition)
-    leads = t.bitAnd(leads, condition);
-  t.when(leads, {}, [&]() -> SmallVector<Value> {
-    kernel::PhaseArriveOp::create(t.b, t.loc, ring.empty, stage);
-    return {};
-  });
 }
 
 /// Waits for a product that was started.
@@ -242,7 +211,7 @@ void RoleAttention::finish(ThreadBuilder &t, kernel::GroupMmaOp product,
 }
 
 kernel::GroupMmaOp RoleAttention::startScores(ThreadBuilder &t,
-                                              const Position &at) {
+                                              const RingPosition &at) {
   const TileValue &zeros = tiles[scoreDot.getAccumulator()];
   SmallVector<Type> types(zeros.fragment.elements.size(), t.b.getF32Type());
   kernel::PhaseWaitOp::create(t.b, t.loc, k.full, at.stage, at.parity);
@@ -289,7 +258,7 @@ static SmallVector<Value> pack(ThreadBuilder &t, Fragment &weights, Type type) {
 
 /// The step whose keys are at `at`, and the output of the step before, if there
 /// is one.
-LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const Position &at,
+LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const RingPosition &at,
                                       Pending *before, Pending &now) {
   kernel::GroupMmaOp scores, product;
   for (Operation &op : loop.getBody()->without_terminator()) {
@@ -305,7 +274,7 @@ LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const Position &at,
         product = startOutput(t, *before);
       TileValue value = tiles[scoreDot.getAccumulator()];
       finish(t, scores, value);
-      release(t, k, at.stage);
+      arriveForWarp(t, grid, k.empty, at.stage);
       tiles[scoreDot.getResult()] = std::move(value);
     } else if (&op == softmax) {
       TileValue weights = tiles[softmax.getScores()];
@@ -314,7 +283,7 @@ LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const Position &at,
       now = {at, pack(t, weights.fragment, *outputDot.getOperandType())};
       if (before) {
         finish(t, product, output);
-        release(t, v, before->values.stage);
+        arriveForWarp(t, grid, v.empty, before->values.stage);
       }
       scaleRows(t, output.fragment, shrink);
     } else if (!isa<tile::DotOp>(op)) {
@@ -326,7 +295,7 @@ LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const Position &at,
   return success();
 }
 
-LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
+LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, RingPosition &at) {
   SmallVector<Value> initial{at.stage, at.parity};
   for (auto [init, arg] :
        llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs()))
@@ -361,11 +330,11 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
   Value any = t.less(low, high);
   SmallVector<Value> last = t.when(any, initial, [&] {
     // The first step has no output to wait for.
-    Position position = at;
+    RingPosition position = at;
     Pending pending;
     arguments.setScalar(loop.getInductionVar(), low);
     result = emitStep(t, position, nullptr, pending);
-    Position next = advance(t, position);
+    RingPosition next = position.next(t, k.stages);
     SmallVector<Value> carried{next.stage, next.parity, position.stage,
                                position.parity};
     size_t weights = pending.weights.size();
@@ -374,7 +343,7 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
     SmallVector<Value> ends =
         t.loop(t.add(low, step), high, step, carried,
                [&](Value key, ValueRange values) {
-                 Position now{values[0], values[1]};
+                 RingPosition now{values[0], values[1]};
                  Pending before{{values[2], values[3]},
                                 llvm::to_vector(values.slice(4, weights))};
                  scatter(values.drop_front(4 + weights));
@@ -384,7 +353,7 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
                    result = emitStep(t, now, &before, after);
                  if (failed(result))
                    return llvm::to_vector(values);
-                 Position later = advance(t, now);
+                 RingPosition later = now.next(t, k.stages);
                  SmallVector<Value> yielded{later.stage, later.parity,
                                             now.stage, now.parity};
                  yielded.append(after.weights);
@@ -394,16 +363,17 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
     ValueRange left(ends);
     pending = {{left[2], left[3]}, llvm::to_vector(left.slice(4, weights))};
     scatter(left.drop_front(4 + weights));
-    release(t, q, t.i32(0)); // the last scores are there
+    arriveForWarp(t, grid, q.empty, t.i32(0)); // the last scores are there
     finish(t, startOutput(t, pending), output);
-    release(t, v, pending.values.stage);
+    arriveForWarp(t, grid, v.empty, pending.values.stage);
     SmallVector<Value> done{left[0], left[1]};
     collect(done);
     return done;
   });
-  release(t, q, t.i32(0),
-          t.b.createOrFold<arith::XOrIOp>(
-              t.loc, any, arith::ConstantIntOp::create(t.b, t.loc, 1, 1)));
+  arriveForWarp(
+      t, grid, q.empty, t.i32(0),
+      t.b.createOrFold<arith::XOrIOp>(
+          t.loc, any, arith::ConstantIntOp::create(t.b, t.loc, 1, 1)));
   at = {last[0], last[1]};
   scatter(ValueRange(last).drop_front(2));
   for (Part &part : parts)
@@ -411,7 +381,7 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, Position &at) {
   return result;
 }
 
-LogicalResult RoleAttention::emitItem(ThreadBuilder &t, Position &at) {
+LogicalResult RoleAttention::emitItem(ThreadBuilder &t, RingPosition &at) {
   for (Operation &op : source.getBody().front()) {
     LogicalResult result = success();
     if (auto fill = dyn_cast<tile::FillOp>(op)) {
@@ -435,8 +405,8 @@ LogicalResult RoleAttention::emitItem(ThreadBuilder &t, Position &at) {
 /// The program by a multiplying group.
 LogicalResult RoleAttention::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
-  forItems(t, [&](const Position &start, Value turn) -> Position {
-    Position at = start;
+  forItems(t, [&](const RingPosition &start, Value turn) -> RingPosition {
+    RingPosition at = start;
     result = arguments.emitScalars(t, source.getBody().front());
     if (failed(result))
       return start;

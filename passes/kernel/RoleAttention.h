@@ -36,6 +36,7 @@
 #include "ir/schedule/Schedule.h"
 #include "passes/kernel/BulkOperand.h"
 #include "passes/kernel/FragmentTiles.h"
+#include "passes/kernel/RoleRing.h"
 
 namespace azulejo::gpu {
 
@@ -54,10 +55,6 @@ private:
     int64_t stages = 1;
     mlir::Value map, full, empty;
   };
-  struct Position {
-    mlir::Value stage, parity;
-  };
-
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
   mlir::LogicalResult findProgram();
   mlir::LogicalResult findOperands();
@@ -67,28 +64,26 @@ private:
   /// values. `turn` is 0 for the block's first item, then 1, 0, 1 and so on.
   void forItems(
       ThreadBuilder &t,
-      llvm::function_ref<Position(const Position &, mlir::Value turn)> body);
-  Position advance(ThreadBuilder &t, const Position &at);
+      llvm::function_ref<RingPosition(const RingPosition &, mlir::Value turn)>
+          body);
 
   mlir::LogicalResult emitCopies(ThreadBuilder &t);
   void copy(ThreadBuilder &t, const Ring &ring, mlir::Value stage);
   mlir::LogicalResult emitProducts(ThreadBuilder &t);
   /// These take and give the position of keys and values.
-  mlir::LogicalResult emitItem(ThreadBuilder &t, Position &at);
-  mlir::LogicalResult emitLoop(ThreadBuilder &t, Position &at);
+  mlir::LogicalResult emitItem(ThreadBuilder &t, RingPosition &at);
+  mlir::LogicalResult emitLoop(ThreadBuilder &t, RingPosition &at);
   /// What a step hands on: its weights, packed as an operand, and where the
   /// values are that they belong to.
   struct Pending {
-    Position values;
+    RingPosition values;
     llvm::SmallVector<mlir::Value> weights;
   };
-  mlir::LogicalResult emitStep(ThreadBuilder &t, const Position &at,
+  mlir::LogicalResult emitStep(ThreadBuilder &t, const RingPosition &at,
                                Pending *before, Pending &now);
-  kernel::GroupMmaOp startScores(ThreadBuilder &t, const Position &at);
+  kernel::GroupMmaOp startScores(ThreadBuilder &t, const RingPosition &at);
   kernel::GroupMmaOp startOutput(ThreadBuilder &t, const Pending &of);
   void finish(ThreadBuilder &t, kernel::GroupMmaOp product, TileValue &result);
-  void release(ThreadBuilder &t, const Ring &ring, mlir::Value stage,
-               mlir::Value condition = {});
 
   tile::KernelOp source;
   KernelArguments arguments;

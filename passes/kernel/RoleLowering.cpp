@@ -94,13 +94,8 @@ void RoleLowering::chooseEpilogue() {
 void RoleLowering::allocate(ThreadBuilder &t) {
   lhs->allocate(t, stages);
   rhs->allocate(t, stages);
-  auto phases = [&](int64_t arrivals) -> Value {
-    return kernel::PhasesAllocOp::create(
-        t.b, t.loc, kernel::PhasesType::get(t.b.getContext(), stages), arrivals,
-        IntegerAttr());
-  };
-  full = phases(1);
-  empty = phases(consumers * kGroupWarps);
+  full = allocatePhases(t, stages, 1);
+  empty = allocatePhases(t, stages, consumers * kGroupWarps);
   if (stored)
     stored->allocate(t, arguments);
   else if (!outputs.empty())
@@ -120,24 +115,15 @@ void RoleLowering::initialise(ThreadBuilder &t) {
   kernel::BarrierOp::create(t.b, t.loc);
 }
 
-RoleLowering::Position RoleLowering::advance(ThreadBuilder &t, Position at) {
-  Value next = t.add(at.stage, t.i32(1));
-  Value wraps = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
-                                                next, t.i32(stages));
-  Value flipped = t.b.createOrFold<arith::XOrIOp>(t.loc, at.parity, t.i32(1));
-  return {t.b.createOrFold<arith::SelectOp>(t.loc, wraps, t.i32(0), next),
-          t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, at.parity)};
-}
-
 void RoleLowering::forItems(
     ThreadBuilder &t,
-    function_ref<Position(const Position &, Value turn)> body) {
+    function_ref<RingPosition(const RingPosition &, Value turn)> body) {
   Value first = kernel::BlockIdOp::create(t.b, t.loc),
         step = kernel::GridSizeOp::create(t.b, t.loc);
   t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0), t.i32(0)},
          [&](Value item, ValueRange at) -> SmallVector<Value> {
            arguments.placeItem(t, item, rasterGroup);
-           Position next = body({at[0], at[1]}, at[2]);
+           RingPosition next = body({at[0], at[1]}, at[2]);
            Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
            return {next.stage, next.parity, turn};
          });
@@ -149,34 +135,32 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](const Position &at, Value) -> Position {
+    forItems(t, [&](const RingPosition &at, Value) -> RingPosition {
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       if (failed(result))
         return at;
-      SmallVector<Value> last = t.loop(
-          arguments.scalar(loop.getLowerBound()),
-          arguments.scalar(loop.getUpperBound()),
-          arguments.scalar(loop.getStep()), {at.stage, at.parity},
-          [&](Value k, ValueRange place) -> SmallVector<Value> {
-            Position now{place[0], place[1]};
-            // A fresh barrier's "phase before" counts as complete.
-            Value before =
-                t.b.createOrFold<arith::XOrIOp>(t.loc, now.parity, t.i32(1));
-            kernel::PhaseWaitOp::create(t.b, t.loc, empty, now.stage, before);
-            kernel::PhaseExpectOp::create(t.b, t.loc, full, now.stage,
-                                          lhs->stageBytes() +
-                                              rhs->stageBytes());
-            arguments.setScalar(loop.getInductionVar(), k);
-            if (failed(arguments.emitScalars(t, *loop.getBody())))
-              result = failure();
-            else {
-              lhs->issue(t, arguments, lhsMap, now.stage, full);
-              rhs->issue(t, arguments, rhsMap, now.stage, full);
-            }
-            Position next = advance(t, now);
-            return {next.stage, next.parity};
-          });
+      SmallVector<Value> last =
+          t.loop(arguments.scalar(loop.getLowerBound()),
+                 arguments.scalar(loop.getUpperBound()),
+                 arguments.scalar(loop.getStep()), {at.stage, at.parity},
+                 [&](Value k, ValueRange place) -> SmallVector<Value> {
+                   RingPosition now{place[0], place[1]};
+                   kernel::PhaseWaitOp::create(t.b, t.loc, empty, now.stage,
+                                               parityBefore(t, now.parity));
+                   kernel::PhaseExpectOp::create(t.b, t.loc, full, now.stage,
+                                                 lhs->stageBytes() +
+                                                     rhs->stageBytes());
+                   arguments.setScalar(loop.getInductionVar(), k);
+                   if (failed(arguments.emitScalars(t, *loop.getBody())))
+                     result = failure();
+                   else {
+                     lhs->issue(t, arguments, lhsMap, now.stage, full);
+                     rhs->issue(t, arguments, rhsMap, now.stage, full);
+                   }
+                   RingPosition next = now.next(t, stages);
+                   return {next.stage, next.parity};
+                 });
       return {last[0], last[1]};
     });
     return {};
@@ -198,7 +182,7 @@ LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
   Value stores = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::ult, warp, t.i32(consumers));
   t.when(t.bitAnd(leads, stores), {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](const Position &at, Value turn) -> Position {
+    forItems(t, [&](const RingPosition &at, Value turn) -> RingPosition {
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       else
@@ -212,7 +196,7 @@ LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
 }
 
 /// Starts the products of a step; gives the group of the last of them.
-Value RoleLowering::startStep(ThreadBuilder &t, Position at,
+Value RoleLowering::startStep(ThreadBuilder &t, RingPosition at,
                               SmallVectorImpl<Fragment> &sums) {
   Value token;
   Value firstRow = t.mul(group, t.i32(groupRows));
@@ -233,19 +217,8 @@ Value RoleLowering::startStep(ThreadBuilder &t, Position at,
   return token;
 }
 
-/// Every warp says for itself that it is through with a stage.
-void RoleLowering::release(ThreadBuilder &t, Value stage, Value condition) {
-  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
-                                                grid.lane, t.i32(0));
-  t.when(t.bitAnd(leads, condition), {}, [&]() -> SmallVector<Value> {
-    kernel::PhaseArriveOp::create(t.b, t.loc, empty, stage);
-    return {};
-  });
-}
-
-RoleLowering::Position
-RoleLowering::emitSteps(ThreadBuilder &t, Position at,
-                        SmallVectorImpl<Fragment> &sums) {
+RingPosition RoleLowering::emitSteps(ThreadBuilder &t, RingPosition at,
+                                     SmallVectorImpl<Fragment> &sums) {
   Value low = arguments.scalar(loop.getLowerBound()),
         high = arguments.scalar(loop.getUpperBound()),
         step = arguments.scalar(loop.getStep());
@@ -271,14 +244,14 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
   flatten(carried);
   SmallVector<Value> last =
       t.loop(low, high, step, carried, [&](Value k, ValueRange values) {
-        Position now{values[0], values[1]};
+        RingPosition now{values[0], values[1]};
         unflatten(values.drop_front(3));
         kernel::PhaseWaitOp::create(t.b, t.loc, full, now.stage, now.parity);
         Value token = startStep(t, now, sums);
         kernel::GroupWaitOp::create(t.b, t.loc, TypeRange(), values[2],
                                     ValueRange(), IntegerAttr());
-        release(t, before(now.stage), t.less(low, k));
-        Position next = advance(t, now);
+        arriveForWarp(t, grid, empty, before(now.stage), t.less(low, k));
+        RingPosition next = now.next(t, stages);
         SmallVector<Value> yielded{next.stage, next.parity, token};
         flatten(yielded);
         return yielded;
@@ -288,7 +261,7 @@ RoleLowering::emitSteps(ThreadBuilder &t, Position at,
       t.b, t.loc, SmallVector<Type>(products.size(), t.b.getF32Type()), last[2],
       products, IntegerAttr());
   unflatten(wait.getResults());
-  release(t, before(last[0]), t.less(low, high));
+  arriveForWarp(t, grid, empty, before(last[0]), t.less(low, high));
   return {last[0], last[1]};
 }
 
@@ -313,7 +286,7 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
 
 LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
-  forItems(t, [&](const Position &at, Value turn) -> Position {
+  forItems(t, [&](const RingPosition &at, Value turn) -> RingPosition {
     if (failed(arguments.emitScalars(t, source.getBody().front()))) {
       result = failure();
       return at;
@@ -328,7 +301,7 @@ LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
     BulkEpilogue::ColumnReads reads;
     if (stored)
       reads = stored->begin(t, arguments, {grid, group, warpOfGroup});
-    Position next = emitSteps(t, at, sums);
+    RingPosition next = emitSteps(t, at, sums);
     emitEpilogue(t, std::move(reads), sums, turn);
     return next;
   });

@@ -31,6 +31,7 @@
 #include "ir/schedule/Schedule.h"
 #include "passes/kernel/BulkEpilogue.h"
 #include "passes/kernel/BulkOperand.h"
+#include "passes/kernel/RoleRing.h"
 #include "passes/kernel/SliceEpilogue.h"
 
 namespace azulejo::gpu {
@@ -44,11 +45,6 @@ public:
   mlir::LogicalResult run(mlir::OpBuilder &b);
 
 private:
-  /// A place in the ring, and the parity of the phase that is used there.
-  struct Position {
-    mlir::Value stage, parity;
-  };
-
   mlir::LogicalResult findProgram();
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
   void chooseEpilogue();
@@ -58,17 +54,16 @@ private:
   /// `turn` is 0 for the block's first item, then 1, 0, 1 and so on.
   void forItems(
       ThreadBuilder &t,
-      llvm::function_ref<Position(const Position &, mlir::Value turn)> body);
-  Position advance(ThreadBuilder &t, Position at);
+      llvm::function_ref<RingPosition(const RingPosition &, mlir::Value turn)>
+          body);
 
   mlir::LogicalResult emitCopies(ThreadBuilder &t);
   mlir::LogicalResult emitStores(ThreadBuilder &t);
   mlir::LogicalResult emitProducts(ThreadBuilder &t);
-  Position emitSteps(ThreadBuilder &t, Position at,
-                     llvm::SmallVectorImpl<Fragment> &sums);
-  mlir::Value startStep(ThreadBuilder &t, Position at,
+  RingPosition emitSteps(ThreadBuilder &t, RingPosition at,
+                         llvm::SmallVectorImpl<Fragment> &sums);
+  mlir::Value startStep(ThreadBuilder &t, RingPosition at,
                         llvm::SmallVectorImpl<Fragment> &sums);
-  void release(ThreadBuilder &t, mlir::Value stage, mlir::Value condition);
   void emitEpilogue(ThreadBuilder &t, BulkEpilogue::ColumnReads reads,
                     llvm::MutableArrayRef<Fragment> sums, mlir::Value turn);
 

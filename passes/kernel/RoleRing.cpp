@@ -1,0 +1,44 @@
+//===- RoleRing.cpp - rings between warps with roles ----------------------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/kernel/RoleRing.h"
+
+#include "ir/kernel/Kernel.h"
+
+using namespace mlir;
+
+namespace azulejo::gpu {
+
+RingPosition RingPosition::next(ThreadBuilder &t, int64_t stages) const {
+  Value after = t.add(stage, t.i32(1));
+  Value wraps = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                after, t.i32(stages));
+  Value flipped = t.b.createOrFold<arith::XOrIOp>(t.loc, parity, t.i32(1));
+  return {t.b.createOrFold<arith::SelectOp>(t.loc, wraps, t.i32(0), after),
+          t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, parity)};
+}
+
+Value allocatePhases(ThreadBuilder &t, int64_t count, int64_t arrivals) {
+  return kernel::PhasesAllocOp::create(
+      t.b, t.loc, kernel::PhasesType::get(t.b.getContext(), count), arrivals,
+      IntegerAttr());
+}
+
+Value parityBefore(ThreadBuilder &t, Value parity) {
+  return t.b.createOrFold<arith::XOrIOp>(t.loc, parity, t.i32(1));
+}
+
+void arriveForWarp(ThreadBuilder &t, const WarpGrid &grid, Value phases,
+                   Value index, Value condition) {
+  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
+                                                grid.lane, t.i32(0));
+  if (condition)
+    leads = t.bitAnd(leads, condition);
+  t.when(leads, {}, [&]() -> SmallVector<Value> {
+    kernel::PhaseArriveOp::create(t.b, t.loc, phases, index);
+    return {};
+  });
+}
+
+} // namespace azulejo::gpu
