@@ -30,12 +30,15 @@ allCovers(const PartitionProblem &problem) {
       for (size_t last = 0; last < points; ++last) {
         // The last part grows backwards from `last`.
         double loss = 0;
+        bool wanted = problem.best.empty();
         for (size_t first = last + 1; first-- > 0;) {
           loss += problem.loss[schedule][first];
+          wanted = wanted || problem.best[first] == schedule;
           double before = first == 0 ? (fewer ? kNever : 0)
                           : fewer    ? (*fewer)[first - 1].loss
                                      : kNever;
-          if (!problem.joined[first] && before + loss < next[last].loss)
+          if (wanted && !problem.joined[first] &&
+              before + loss < next[last].loss)
             next[last] = {before + loss, first, schedule};
         }
       }

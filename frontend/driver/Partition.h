@@ -32,6 +32,9 @@ struct PartitionProblem {
   std::vector<std::vector<double>> loss;
   /// Points that belong to the same part as the one before them.
   std::vector<bool> joined;
+  /// [point]: the schedule that is its best. A part runs one that is the best
+  /// of a point of its own: it is made for such a point. Empty: any schedule.
+  std::vector<size_t> best;
   /// What a further part must save, summed over all points.
   double price = 0;
   size_t mostParts = 1;

@@ -166,9 +166,8 @@ private:
     return {at(false), at(true)};
   }
 
-  /// Sizes that may decide: dimensions of the region, and their product in the
-  /// shape of a result.
-  SmallVector<opset::Dim> candidates() {
+  /// The dimensions that the region's tensors have.
+  std::vector<std::string> dimNames() const {
     std::vector<std::string> names;
     auto collect = [&](TypeRange types) {
       for (Type type : types)
@@ -176,8 +175,16 @@ private:
              graphir::toOpset(cast<RankedTensorType>(type)).shape)
           dim.collectSymbols(names);
     };
-    collect(region.getInputs().getTypes());
-    collect(region.getOutputs().getTypes());
+    graphir::FusedOp tensors = region;
+    collect(tensors.getInputs().getTypes());
+    collect(tensors.getOutputs().getTypes());
+    return names;
+  }
+
+  /// Sizes that may decide: dimensions of the region, and their product in the
+  /// shape of a result.
+  SmallVector<opset::Dim> candidates() {
+    std::vector<std::string> names = dimNames();
     SmallVector<opset::Dim> sizes;
     auto consider = [&](const opset::Dim &size) {
       auto [min, max] = rangeOf(size);
@@ -241,9 +248,14 @@ private:
     function->setAttr(name, b.getDictionaryAttr(entries));
   }
 
+  /// Every combination of named sizes of the region's dimensions. Of too many
+  /// the dimensions that come first count (docs/cli.md).
   std::vector<Sizes> namedSizes() const {
+    std::vector<std::string> names = dimNames();
     std::vector<Sizes> all{base};
     for (const auto &[name, sizes] : options.named) {
+      if (!llvm::is_contained(names, name))
+        continue;
       std::vector<Sizes> next;
       for (int64_t size : sizes)
         for (Sizes one : all) {
@@ -334,7 +346,11 @@ private:
 
   PartitionProblem problemOf(const std::vector<Point> &points) const {
     PartitionProblem problem;
-    for (const schedule::Schedule &schedule : schedulesOf(points)) {
+    std::vector<schedule::Schedule> schedules = schedulesOf(points);
+    for (const Point &point : points)
+      problem.best.push_back(llvm::find(schedules, point.best) -
+                             schedules.begin());
+    for (const schedule::Schedule &schedule : schedules) {
       problem.loss.emplace_back();
       for (const Point &point : points)
         problem.loss.back().push_back(lossOf(schedule, point));

@@ -49,7 +49,8 @@ struct CompileOptions {
   /// "T=1,T=4096": each gets the schedule that is best for it.
   std::string typicalSizes = {};
   /// How many schedules a kernel may have for different symbolic sizes; each
-  /// run takes the one for its sizes. 1: one for all. 0: the default, 4.
+  /// run takes the one for its sizes. 1: one for all, but for several
+  /// typicalSizes, each of which has its own. 0: the default, 4.
   int32_t maxVariants = 0;
   /// Kernels for GPUs that find their own bugs, slowly: "waits", "delays=7", or
   /// both, with a comma; "off". Empty: what AZULEJO_DEBUG_KERNELS says.

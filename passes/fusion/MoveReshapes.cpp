@@ -70,6 +70,7 @@ static Value onReshaped(GraphWriter &w, Operation *op,
 LogicalResult fusion::moveReshapes(func::FuncOp function) {
   SmallVector<graphir::ReshapeOp> reshapes(
       function.getBody().front().getOps<graphir::ReshapeOp>());
+  DenseSet<Operation *> known(reshapes.begin(), reshapes.end());
   DenseSet<Operation *> moved; // their readers scale rows, for products only
   while (!reshapes.empty()) {
     graphir::ReshapeOp reshape = reshapes.pop_back_val();
@@ -92,7 +93,8 @@ LogicalResult fusion::moveReshapes(func::FuncOp function) {
     // One that has moved may move on.
     for (Value operand : scaled.getDefiningOp()->getOperands())
       if (auto next = operand.getDefiningOp<graphir::ReshapeOp>();
-          next && operand.getType() == scaled.getType()) {
+          next && operand.getType() == scaled.getType() &&
+          known.insert(next).second) {
         moved.insert(next);
         reshapes.push_back(next);
       }

@@ -97,7 +97,8 @@ typedef struct az_compile_options {
   const char *debug_kernels;
   /* How many schedules a kernel may have for different symbolic sizes, of which
    * each run takes the one for its sizes; at most 16. Each costs its time to
-   * compile. 1: one for all sizes. 0: the default, 4. */
+   * compile. 1: one for all sizes, but for several typical_sizes, each of
+   * which has its own. 0: the default, 4. */
   int32_t max_variants;
 } az_compile_options;
 /* Writes the defaults; pass sizeof(az_compile_options). */

@@ -75,7 +75,8 @@ typedef struct az_tensor {
 
 /* Bytes of workspace that a run with these dimensions needs, on `pool` (NULL:
  * the executable's pool; no matter on a GPU). Workspace must be 64-byte
- * aligned, and memory of the device that runs. */
+ * aligned, and memory of the device that runs. It need not grow with the
+ * dimensions: other sizes may run other kernels. */
 AZ_API az_status az_executable_workspace_size(const az_executable *executable,
                                               const az_dim_value *dims,
                                               size_t dim_count,

@@ -103,3 +103,21 @@ func.func @along(%x: tensor<2x3x64xf32>, %g: tensor<64xf32>, %w: tensor<64x48xf3
   %2 = graph.matmul %1, %w {transpose_a = false, transpose_b = false} : (tensor<6x64xf32>, tensor<64x48xf32>) -> tensor<6x48xf32>
   return %2 : tensor<6x48xf32>
 }
+
+// -----
+
+!f = tensor<6x64xf32>
+
+// A reshape that changes nothing is no other one.
+// CHECK-LABEL: @same(
+// CHECK: %[[R:.*]] = graph.reshape
+// CHECK-NEXT: %[[N:.*]] = graph.rms_norm %[[R]]
+// CHECK-NEXT: graph.matmul %[[N]], %arg1
+func.func @same(%x: tensor<2x3x64xf32>, %w: tensor<64x48xf32>) -> tensor<6x48xf32> {
+  %0 = graph.mul %x, %x {label = "square"} : (tensor<2x3x64xf32>, tensor<2x3x64xf32>) -> tensor<2x3x64xf32>
+  %1 = graph.reshape %0 {shape = #graph.dims<6, 64>} : (tensor<2x3x64xf32>) -> !f
+  %2 = graph.rms_norm %1 {eps = 1.0e-06 : f64, label = "norm"} : (!f) -> !f
+  %3 = graph.reshape %2 {shape = #graph.dims<6, 64>} : (!f) -> !f
+  %4 = graph.matmul %3, %w {transpose_a = false, transpose_b = false} : (!f, tensor<64x48xf32>) -> tensor<6x48xf32>
+  return %4 : tensor<6x48xf32>
+}

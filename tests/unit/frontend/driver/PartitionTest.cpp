@@ -100,6 +100,25 @@ TEST(Partition, JoinedPointsStayTogether) {
   EXPECT_TRUE(partsOf({}, 4).empty());
 }
 
+/// The cheapest compromise for the last two points is the best of none of
+/// them, and there would be no point to make it for.
+TEST(Partition, APartRunsWhatIsBestOfAPointOfIts) {
+  Losses loss{{0, 9, .01, .01}, {9, 0, 9, 9}, {9, 9, 0, .5}, {9, 9, .5, 0}};
+  PartitionProblem problem = problemOf(loss, 4);
+  EXPECT_EQ(partition(problem).parts,
+            (std::vector<Part>{{0, 0, 0}, {1, 1, 1}, {2, 3, 0}}));
+  problem.best = {0, 1, 2, 3};
+  EXPECT_EQ(partition(problem).parts,
+            (std::vector<Part>{{0, 0, 0}, {1, 1, 1}, {2, 2, 2}, {3, 3, 3}}));
+  problem.mostParts = 3;
+  for (const Part &part : partition(problem).parts) {
+    bool wanted = false;
+    for (size_t point = part.first; point <= part.last; ++point)
+      wanted |= problem.best[point] == part.schedule;
+    EXPECT_TRUE(wanted);
+  }
+}
+
 TEST(Partition, IsTheLeastOfAll) {
   std::mt19937 bits(1);
   auto below = [&](size_t limit) { return bits() % limit; };

@@ -114,7 +114,8 @@ TEST(ScheduleText, WritesEveryKnobOfItsKindInTheOrderOfTheTable) {
             "Attention{unroll=1,tileM=64,tileN=64,registerM=8,registerN=2,"
             "packKv=0,laneWidth=0}");
   EXPECT_EQ(Schedule::defaults("Attention", kGpu).str(),
-            "Attention{tileM=64,tileN=64,warpsM=4,stages=2,minBlocks=1}");
+            "Attention{tileM=64,tileN=64,warpsM=4,consumers=0,stay=0,stages=2,"
+            "minBlocks=1}");
   EXPECT_EQ(Schedule::defaults("RowChain", kGpu).str(),
             "RowChain{rowTile=4,laneChunk=4096,blockThreads=256,"
             "rowThreads=0,accessBytes=16}");
