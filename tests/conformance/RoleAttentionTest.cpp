@@ -6,11 +6,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "tests/conformance/Sketch.h"
-
-#include "ir/target/TargetDesc.h"
-#include "tests/conformance/Skips.h"
-#include "tests/gpu/CudaDriver.h"
+#include "tests/conformance/RoleCheck.h"
 
 #include <gtest/gtest.h>
 
@@ -85,36 +81,13 @@ struct Case {
   }
 };
 
-/// By the device's own word, not by what the compiler makes of it.
-bool hasRoles() {
-  const TestDevice &device = TestDevice::current();
-  if (device.cuda())
-    return device.cuda()->capability() == 90;
-  Result<target::TargetDesc> target = target::resolveTarget(device.name());
-  return device.isGpu() && target && target->hasWgmma;
-}
-
 void check(const Case &one, const Roles &roles,
            const std::string &debugKernels = {}) {
   SCOPED_TRACE(one.text() + ", " + roles.text() + " " + debugKernels);
   Options options;
   options.perRow = true;
   options.debugKernels = debugKernels;
-  if (hasRoles())
-    options.pin = roles.text();
-  Sketch s = one.sketch();
-  Result<std::unique_ptr<Subject>> subject =
-      Subject::compile(s.graph(), options);
-  ASSERT_TRUE(subject) << subject.error().str();
-  recordCompiled();
-  std::string knob = "consumers=" + std::to_string(roles.consumers);
-  for (const plan::Launch &launch : (*subject)->plan().launches) {
-    bool taken = launch.schedule.find(knob) != std::string::npos;
-    EXPECT_EQ(taken, hasRoles()) << launch.schedule;
-  }
-  if (!TestDevice::current().canRun())
-    return skipRun();
-  EXPECT_EQ((*subject)->check({}, s.data({}), options), "");
+  checkWithRoles(one.sketch(), options, roles.text(), roles.consumers);
 }
 
 TEST(RoleAttention, EveryTile) {

@@ -10,9 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "tests/conformance/Neighbour.h"
 
-#include "ir/target/TargetDesc.h"
+#include "tests/conformance/RoleCheck.h"
 #include "tests/conformance/Skips.h"
-#include "tests/gpu/CudaDriver.h"
 
 #include <gtest/gtest.h>
 
@@ -84,17 +83,6 @@ struct Product {
   }
 };
 
-/// Whether the device has what roles need, by its own word and not by what the
-/// compiler makes of it: a space that lost them must not look like a device
-/// without them.
-bool hasRoles() {
-  const TestDevice &device = TestDevice::current();
-  if (device.cuda())
-    return device.cuda()->capability() == 90;
-  Result<target::TargetDesc> target = target::resolveTarget(device.name());
-  return device.isGpu() && target && target->hasWgmma;
-}
-
 /// Options that pin the schedule where the device has it.
 Options pinned(const Roles &roles) {
   Options options;
@@ -107,23 +95,10 @@ Options pinned(const Roles &roles) {
 void check(const Sketch &s, const Product &product, const Roles &roles,
            const std::string &debugKernels = {}) {
   SCOPED_TRACE(product.text() + ", " + roles.text() + " " + debugKernels);
-  Options options = pinned(roles);
+  Options options;
   options.debugKernels = debugKernels;
   options.inputStrides = product.inputStrides();
-  // Not Sketch::compile, which ends a test where it cannot run: every schedule
-  // is to be compiled, and assembled without flaws.
-  Result<std::unique_ptr<Subject>> subject =
-      Subject::compile(s.graph(), options);
-  ASSERT_TRUE(subject) << subject.error().str();
-  recordCompiled();
-  std::string knob = "consumers=" + std::to_string(roles.consumers);
-  for (const plan::Launch &launch : (*subject)->plan().launches) {
-    bool taken = launch.schedule.find(knob) != std::string::npos;
-    EXPECT_EQ(taken, hasRoles()) << launch.schedule;
-  }
-  if (!TestDevice::current().canRun())
-    return skipRun();
-  EXPECT_EQ((*subject)->check({}, s.data({}), options), "");
+  checkWithRoles(s, options, roles.text(), roles.consumers);
 }
 
 void check(const Product &product, const Roles &roles,
