@@ -91,6 +91,8 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
                      t.b.createOrFold<arith::RemUIOp>(t.loc, x, by)};
   };
   programIds.assign(gridSteps.size(), Value());
+  // Which walk of the last axis this is.
+  Value walk = paired ? split(item, gridSteps.back()).first : Value();
   size_t axis = gridSteps.size();
   if (rasterGroup > 1 && axis >= 2) {
     // Strips of `rasterGroup` rows; within one the rows vary fastest. The last
@@ -118,8 +120,15 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
     id = t.sub(last, number);
     return;
   }
+  auto isOdd = [&](Value x) {
+    return t.b.createOrFold<arith::TruncIOp>(t.loc, t.b.getI1Type(), x);
+  };
+  // Every other walk goes backwards, so that the middle items of two of them
+  // are a pair where the axis is odd.
+  number = t.b.createOrFold<arith::SelectOp>(t.loc, isOdd(walk),
+                                             t.sub(last, number), number);
   Value half = t.b.createOrFold<arith::ShRUIOp>(t.loc, number, t.i64(1));
-  Value odd = t.b.createOrFold<arith::TruncIOp>(t.loc, t.b.getI1Type(), number);
+  Value odd = isOdd(number);
   id = t.b.createOrFold<arith::SelectOp>(t.loc, odd, half, t.sub(last, half));
 }
 

@@ -38,7 +38,9 @@ public:
   /// of that many steps of the one before last, so that blocks which run
   /// together share operands of both. Where later items along the last axis
   /// take longer they come first, and the short ones fill the end; if `paired`,
-  /// a long one and a short one come in turns: last, first, last but one, ...
+  /// a long one and a short one come in turns, last, first, last but one, ...,
+  /// and along the last axis' next walk the same backwards: every two from an
+  /// even number on are equally long together.
   void placeItem(ThreadBuilder &t, mlir::Value item, int64_t rasterGroup = 1,
                  bool paired = false);
   /// Whether items have more steps the later they are along the last axis:

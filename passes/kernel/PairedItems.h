@@ -5,7 +5,7 @@
 //   blocks 2, items 7     block 0: 0 1, 4 5     block 1: 2 3, 6
 //
 // Where a long and a short item come in turns (KernelArguments::placeItem), all
-// pairs take about equally long; exactly so where the turns are of even number.
+// pairs take equally long.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

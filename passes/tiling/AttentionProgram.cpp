@@ -499,19 +499,22 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
   graphir::AttentionOp op = attentionOf(region, count);
   AttentionShape shape(op);
   opset::AttrMap attrs = graphir::attrsOf(op);
-  int64_t scoreOperands = 0;
+  AttentionFacts facts;
+  facts.queries = typicalSize(shape.queries, region);
+  facts.keys = typicalSize(shape.keys, region);
+  facts.heads = typicalSize(shape.batch * shape.heads, region);
+  facts.headSize = shape.headSize;
+  facts.valueSize = shape.valueSize;
+  if (operandTypeOf(op->getOperand(0), op->getOperand(1)))
+    facts.elementBytes = 2;
   for (const char *role : {"bias", "mask"})
-    scoreOperands += opset::attentionOperand(attrs, role) >= 0;
-  bool plain = opset::attentionOperand(attrs, "lengths") < 0;
+    facts.scoreOperands += opset::attentionOperand(attrs, role) >= 0;
+  facts.plain = opset::attentionOperand(attrs, "lengths") < 0;
   for (unsigned operand : {0u, 1u, 2u})
-    plain &= isa<BlockArgument>(op->getOperand(operand));
-  return {typicalSize(shape.queries, region),
-          shape.headSize,
-          shape.valueSize,
-          operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4,
-          scoreOperands,
-          plain,
-          std::get<std::string>(attrs.at("causal")) != "none"};
+    facts.plain &= isa<BlockArgument>(op->getOperand(operand));
+  facts.causal = std::get<std::string>(attrs.at("causal")) != "none";
+  facts.window = std::get<int64_t>(attrs.at("window"));
+  return facts;
 }
 
 PartialAttention partialsOf(graphir::AttentionOp op, int64_t splits) {

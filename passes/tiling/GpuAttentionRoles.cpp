@@ -3,7 +3,15 @@
 // One warp group copies, `consumers` others have 64 queries each. What counts
 // is how well one group's softmax runs under another's products: with two or
 // more groups a step takes the longer of the two and a part of the shorter,
-// with one group it takes both.
+// with one group it takes both. What comes on top are the ends of items, and
+// units that have nothing left to do:
+//
+//   stay=0   the device deals items out, head by head. Under a causal mask the
+//            last head's longest item begins when nearly all others are done,
+//            and runs on alone for half of its time on average.
+//   stay=1   every block has its share from the start, in whole rounds. Under
+//            a causal mask a round is a pair of a long and a short item, all
+//            pairs of one length (PairedItems.h). A window has no pairs.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -27,8 +35,11 @@ constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 40;
 /// of the exponentials).
 constexpr double kMatrixRate = 2048, kScoreRate = 16;
 constexpr double kOverlap = 0.35; ///< of the shorter part that is not hidden
-constexpr double kStepClocks = 150, kBlockClocks = 2500;
-constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
+/// Of a step; of an item's beginning and end, and the part of those that is not
+/// hidden where a block stays.
+constexpr double kStepClocks = 150, kBlockClocks = 2500, kExposed = 0.3;
+/// What unknown sizes are taken for.
+constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
 
 int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
@@ -69,13 +80,61 @@ std::optional<std::string> refusal(const Schedule &s,
   return std::nullopt;
 }
 
+/// The items of a schedule; lengths in steps over the keys.
+struct Items {
+  double count = 0, mean = 0, longest = 0;
+  double pair = 0; ///< the longest of a long and a short one
+  bool uneven = false;
+
+  Items(const Schedule &s, const AttentionFacts &facts) {
+    int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
+    int64_t queries = facts.queries.value_or(facts.keys.value_or(kTypicalSize)),
+            keys = facts.keys.value_or(queries);
+    int64_t tiles = (queries + tm - 1) / tm;
+    uneven = facts.causal && facts.window <= 0;
+    auto steps = [&](int64_t tile) {
+      int64_t seen = keys;
+      if (facts.causal) // queries end where keys do
+        seen = std::clamp<int64_t>((tile + 1) * tm + keys - queries, 0, keys);
+      if (facts.causal && facts.window > 0)
+        seen = std::min(seen, tm + tn + facts.window);
+      return static_cast<double>((seen + tn - 1) / tn);
+    };
+    // Lengths grow evenly; some tell the others.
+    int64_t stride = 1 + tiles / 1024;
+    double samples = 0;
+    for (int64_t tile = tiles - 1; tile >= 0; tile -= stride) {
+      mean += (steps(tile) - mean) / ++samples;
+      longest = std::max(longest, steps(tile));
+      pair = std::max(pair, steps(tile) + steps(tiles - 1 - tile));
+    }
+    count = static_cast<double>(tiles) *
+            static_cast<double>(facts.heads.value_or(kTypicalHeads));
+  }
+};
+
+/// Clocks until the last unit is done, for a step's clocks.
+double span(const Items &items, double step, bool stay, double units) {
+  auto rounds = [&](double count) { return std::ceil(count / units); };
+  if (stay) {
+    double ends = kBlockClocks * (1 - kExposed),
+           exposed = kBlockClocks * kExposed;
+    return ends + (items.uneven ? rounds(std::ceil(items.count / 2)) *
+                                      (items.pair * step + 2 * exposed)
+                                : rounds(items.count) *
+                                      (items.longest * step + exposed));
+  }
+  double longest = items.longest * step + kBlockClocks;
+  if (!items.uneven || items.count <= units)
+    return rounds(items.count) * longest;
+  double all = items.count * (items.mean * step + kBlockClocks);
+  return std::max(longest, all / units + longest / 2);
+}
+
 double clocks(const Schedule &s, const AttentionFacts &facts,
               const target::TargetDesc &target) {
-  double tm = s.knob("tileM"), tn = s.knob("tileN"), keys = kTypicalSize;
-  double queries = facts.queries.value_or(kTypicalSize);
+  double tm = s.knob("tileM"), tn = s.knob("tileN");
   double size = facts.headSize + facts.valueSize;
-  // Several heads and sequences keep all units busy.
-  double blocks = std::ceil(queries / tm) * 64;
   double math = tm * tn * size / kMatrixRate;
   double softmax =
       tm * tn * static_cast<double>(1 + facts.scoreOperands) / kScoreRate +
@@ -84,13 +143,8 @@ double clocks(const Schedule &s, const AttentionFacts &facts,
   double step = std::max(math, softmax) +
                 (s.knob("consumers") > 1 ? kOverlap * shorter : shorter);
   step *= s.knob("stages") > 2 ? 1 : 1.01;
-  double waves = std::ceil(blocks / static_cast<double>(target.units));
-  // Blocks that stay hide where items begin and end. Whether pairs under a
-  // causal mask are worth what the device's own dealing is, the tuner tells.
-  double ends = !s.knob("stay") ? kBlockClocks
-                : facts.causal  ? kBlockClocks * 1.2
-                                : kBlockClocks * 0.3;
-  return waves * (std::ceil(keys / tn) * (step + kStepClocks) + ends);
+  double units = static_cast<double>(target.units);
+  return span(Items(s, facts), step + kStepClocks, s.knob("stay") > 0, units);
 }
 
 } // namespace

@@ -30,7 +30,7 @@ constexpr double kMatrixRate = 1280, kFmaRate = 100, kSharedRate = 128,
                  kCacheRate = 64;
 constexpr double kStepClocks = 80, kBlockClocks = 2500;
 /// What an unknown size is taken for.
-constexpr int64_t kTypicalSize = 4096;
+constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
 
 int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
@@ -253,11 +253,12 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
     return unfit(attentionFootprint(s, facts), s, shared);
   };
   space.cost = [=](const Schedule &s) {
-    double tm = s.knob("tileM"), tn = s.knob("tileN"), keys = kTypicalSize;
-    double queries = facts.queries.value_or(kTypicalSize);
-    double size = facts.headSize + facts.valueSize;
-    // Several heads and sequences keep all units busy.
-    double blocks = std::ceil(queries / tm) * 64;
+    double tm = s.knob("tileM"), tn = s.knob("tileN"),
+           keys = facts.keys.value_or(kTypicalSize),
+           queries = facts.queries.value_or(kTypicalSize),
+           size = facts.headSize + facts.valueSize;
+    double blocks =
+        std::ceil(queries / tm) * facts.heads.value_or(kTypicalHeads);
     double math = tm * keys * size / (half ? kMatrixRate : kFmaRate);
     // The exponentials share issue slots with the products, and every step
     // scales the output once and folds each row.

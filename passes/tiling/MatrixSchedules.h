@@ -24,7 +24,8 @@ struct ProductFacts {
 };
 
 struct AttentionFacts {
-  std::optional<int64_t> queries;
+  std::optional<int64_t> queries, keys;
+  std::optional<int64_t> heads; ///< of all sequences
   int64_t headSize = 64, valueSize = 64;
   int64_t elementBytes = 4;
   int64_t scoreOperands = 0; ///< read for every score: bias, mask
@@ -32,6 +33,7 @@ struct AttentionFacts {
   /// copies fetch, and memory does not say where keys end.
   bool plain = false;
   bool causal = false;
+  int64_t window = 0; ///< keys that a query sees under a causal mask; 0: all
 };
 
 struct DecodeFacts {
