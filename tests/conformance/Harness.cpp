@@ -51,6 +51,14 @@ struct HostThreads {
 };
 } // namespace
 
+/// Compiled anew, since it is this build that is tested. A run under a slow
+/// tool takes the plans of a plain run of the same build.
+static int32_t cacheMode() {
+  const char *keep = std::getenv("AZULEJO_TEST_CACHE");
+  return keep && std::strcmp(keep, "1") == 0 ? AZ_CACHE_READ_WRITE
+                                             : AZ_CACHE_OFF;
+}
+
 bool isLackOf(const TestDevice &device, const Error &error) {
   return device.isGpu() && error.code == ErrorCode::Unsupported;
 }
@@ -69,7 +77,7 @@ Result<std::unique_ptr<Subject>> Subject::compile(const graph::Graph &graph,
       options.debugKernels.empty() ? nullptr : options.debugKernels.c_str();
   request.max_variants =
       options.variants || options.fuse ? options.variants : 1;
-  request.cache_mode = AZ_CACHE_OFF;
+  request.cache_mode = cacheMode();
   request.pool = threads.pool;
   request.log = [](void *, int32_t, const char *) {};
   az_graph copy{graph};

@@ -5,8 +5,8 @@
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
 #     --only LIST     of: info runtime instructions tuner rows tests graphs
-#                     sanitizer traffic examples minilm compile peers (default:
-#                     all but sanitizer and minilm)
+#                     memcheck racecheck traffic examples minilm compile peers
+#                     (default: all but memcheck, racecheck, minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter), and cases
@@ -91,22 +91,35 @@ information() {
   ! ldd "$here"/bin/* "$here"/lib/*.so | grep 'not found'
 }
 
-# A few tests per process: the tools themselves have crashed. Asking the driver
+# Few tests per process: the tools themselves have crashed. Asking the driver
 # for one parameter too many is how kernels' parameters are counted, so errors
 # of its calls are no findings.
-sanitizer() { # tool, arguments of shards.py
-  local tool=$1
-  shift
+sanitizer() { # tool, seconds, arguments of shards.py
+  local tool=$1 within=$2
+  shift 2
   "$python" "$here/shards.py" --jobs "$jobs" --out "$out/$tool.jsonl" \
+    --within "$within" --silence 600 \
     --prefix "compute-sanitizer --tool $tool --error-exitcode 9 \
       --print-limit 20 --report-api-errors no" "$@" \
     "$here/bin/azulejo-test-conformance"
 }
 
+# What a tool slows down most is left to a plain run before it: the first one
+# compiles every plan into the cache, the second says how long each test takes
+# when nothing is compiled. Both have to pass.
+warm() { # filter
+  rm -f "$out/times.json"
+  for round in compiling running; do
+    "$python" "$here/shards.py" --jobs "$jobs" --filter "$1" \
+      --times "$out/times.json" --out "$out/warm_$round.jsonl" \
+      "$here/bin/azulejo-test-conformance" || return 1
+  done
+}
+
 example() { # name, arguments
   "$here/bin/example_$1" --quick --device cuda
 }
-export -f information sanitizer example
+export -f information sanitizer warm example
 export here seed python out jobs
 
 for part in $only; do
@@ -141,13 +154,24 @@ for part in $only; do
       --graphs "$graphs" --seed "$seed" --out "$out/graphs.jsonl" \
       "$here/bin/azulejo-test-conformance"
     ;;
-  sanitizer)
-    step memcheck 240 bash -c 'sanitizer memcheck --portion 4 --every 8 \
-      --filter "*:-RandomGraph.*:GpuCompile*"'
-    step racecheck 240 bash -c 'sanitizer racecheck --portion 4 --every 2 \
-      --filter "NormExact.*:Pattern/*f32*:DTypes/Pattern*:Decode.*"'
-    step race_graphs 120 bash -c 'sanitizer racecheck --graphs 24 --portion 2 \
-      --seed "$seed"'
+  memcheck)
+    # Every test, each graph at two of its sizes.
+    export AZULEJO_TEST_CACHE=1 AZULEJO_TEST_SIZES=2
+    export checked="$filter:-RandomGraph.*:GpuCompile*"
+    step memcheck_warm 300 bash -c 'warm "$checked"'
+    step memcheck 420 bash -c 'sanitizer memcheck 400 --portion 10 \
+      --times "$out/times.json" --filter "$checked"'
+    unset AZULEJO_TEST_CACHE AZULEJO_TEST_SIZES
+    ;;
+  racecheck)
+    export AZULEJO_TEST_CACHE=1 AZULEJO_TEST_SIZES=2
+    checked="Families/Schedules.*:NormExact.*:DTypes/Pattern.*:Decode.*"
+    [[ $filter == '*' ]] || checked=$filter
+    export checked
+    step racecheck_warm 200 bash -c 'warm "$checked"'
+    step racecheck 260 bash -c 'sanitizer racecheck 240 --portion 8 \
+      --times "$out/times.json" --filter "$checked"'
+    unset AZULEJO_TEST_CACHE AZULEJO_TEST_SIZES
     ;;
   traffic)
     step traffic 240 "$python" "$here/traffic.py" --out "$out/traffic.jsonl"

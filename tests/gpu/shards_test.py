@@ -8,6 +8,8 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import shards  # noqa: E402
 
 # Enough of GoogleTest: a list, a filter from a flag file, marks on stdout.
 FAKE = r'''
@@ -106,6 +108,40 @@ class ShardsTest(unittest.TestCase):
         self.assertEqual(found["message"], "===== 1 error")
         self.assertEqual(by_case["summary"]["passed"], 2)
         self.assertEqual(by_case["summary"]["processes_with_findings"], 1)
+
+    def test_tests_of_equal_length_run_together(self):
+        times = {"a": 9, "b": 5, "c": 3, "d": 1}
+        self.assertEqual(shards.dealt(["d", "c", "b", "a", "new"], times, 3),
+                         [["a"], ["new", "c"], ["b", "d"]])
+        self.assertEqual(shards.dealt(["a"], {}, 4), [["a"]])
+
+    def test_keeps_how_long_tests_take(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "times.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"A.pass": 7, "B.gone": 3}, file)
+            done, by_case, _ = self.run_shards(
+                "--jobs", "1", "--filter", "*", "--every", "4", "--times",
+                path)
+            with open(path, encoding="utf-8") as file:
+                times = json.load(file)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(times, {"A.pass": 1, "A.after": 1, "B.gone": 3})
+        self.assertEqual(by_case["summary"]["slowest_ms"],
+                         {"A.pass": 1, "A.after": 1})
+
+    def test_ends_in_time_and_says_what_it_did_not_reach(self):
+        done, by_case, _ = self.run_shards(
+            "--jobs", "1", "--portion", "1", "--silence", "30", "--within",
+            "3")
+        self.assertEqual(done.returncode, 1)
+        self.assertLess(by_case["summary"]["seconds"], 20)
+        # B.hang was running, and what follows it was not started.
+        self.assertIn("B.hang", by_case["unreached"]["tests"])
+        self.assertEqual(by_case["summary"]["unreached"],
+                         len(by_case["unreached"]["tests"]))
+        self.assertEqual(by_case["summary"]["crashed"], 1)
+        self.assertIn("not reached", done.stdout)
 
 
 if __name__ == "__main__":

@@ -33,14 +33,17 @@ def main(folder):
         print(f"traffic of {row['case']:<32} " + (
             row.get("error") or f"{row['ratio']:.3f} of what explain says")
             [:100] + ("" if row["verified"] else "  WRONG"))
-    for name in ("instructions.jsonl", "tests.jsonl", "graphs.jsonl"):
+    for name in ("instructions.jsonl", "tests.jsonl", "graphs.jsonl",
+                 "memcheck.jsonl", "racecheck.jsonl"):
         found = rows(folder, name)
         for row in found:
             if row["case"] == "summary":
                 print(f"\n{name}: {row['passed']} passed, {row['failed']} "
                       f"failed, {row['crashed']} crashed, {row['skipped']} "
                       f"skipped; {row['graphs_checked']} graphs checked, "
-                      f"{row['graphs_skipped']} beyond the device")
+                      f"{row['graphs_skipped']} beyond the device"
+                      + (f"; {row['unreached']} not reached"
+                         if row.get("unreached") else ""))
                 for reason, count in list(row["reasons"].items())[:8]:
                     print(f"{count:>7} x {reason[:110]}")
         bad = [r for r in found
