@@ -27,7 +27,7 @@ Result<const TestDevice *> TestDevice::open(const std::string &name) {
   made->gpu = made->device->target.kind == target::Kind::Gpu;
   if (made->device->gpu) {
     Result<std::unique_ptr<gputest::CudaDriver>> driver =
-        gputest::CudaDriver::open();
+        gputest::CudaDriver::open(made->device->gpu->ordinal());
     if (!driver)
       return driver.error();
     made->driver = std::move(*driver);

@@ -22,7 +22,7 @@ Status CudaDriver::check(int code, const std::string &what) {
   return code == 0 ? Status() : Status(api->driver->error(code, what, "fails"));
 }
 
-Result<std::unique_ptr<CudaDriver>> CudaDriver::open() {
+Result<std::unique_ptr<CudaDriver>> CudaDriver::open(int ordinal) {
   const char *library = std::getenv("AZULEJO_CUDA_LIBRARY");
   Result<std::shared_ptr<const Driver>> opened =
       Driver::open(library ? library : "");
@@ -31,7 +31,8 @@ Result<std::unique_ptr<CudaDriver>> CudaDriver::open() {
   std::unique_ptr<CudaDriver> driver(new CudaDriver);
   driver->api = std::make_unique<Opened>(Opened{*opened});
   Opened &api = *driver->api;
-  if (Status s = driver->check(api->deviceGet(&driver->device, 0), "device 0");
+  if (Status s = driver->check(api->deviceGet(&driver->device, ordinal),
+                               "device " + std::to_string(ordinal));
       !s)
     return s.error();
   char name[256] = {};

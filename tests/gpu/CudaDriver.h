@@ -37,9 +37,9 @@ using TensorMap = std::array<unsigned char, 128>;
 
 class CudaDriver {
 public:
-  /// The first device's primary context, current on this thread. Fails with
-  /// DriverEnv where there is no driver or no device.
-  static Result<std::unique_ptr<CudaDriver>> open();
+  /// A device's primary context, current on this thread. Fails with DriverEnv
+  /// where there is no driver or no such device.
+  static Result<std::unique_ptr<CudaDriver>> open(int ordinal = 0);
   ~CudaDriver();
 
   const std::string &deviceName() const { return name; }

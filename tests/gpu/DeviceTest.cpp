@@ -11,7 +11,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 using namespace azulejo;
@@ -284,6 +287,42 @@ TEST(DeviceRun, TensorsOfMoreThan2To31Elements) {
     EXPECT_NEAR(half(got[0]), first, first * 2e-3) << "row " << row;
     EXPECT_NEAR(half(got[1]), second, second * 2e-3 + 6e-8) << "row " << row;
   }
+}
+
+// Plans and tuning results are kept by silicon, so that one of several equal
+// GPUs tunes for all of them.
+TEST(DeviceRun, EqualGpusShareWhatWasTuned) {
+  if (!TestDevice::current().canRun() || !onGpu())
+    GTEST_SKIP() << "needs two GPUs";
+  Device first = must(Device::open("cuda:0"));
+  Result<Device> other = Device::open("cuda:1");
+  if (!other)
+    GTEST_SKIP() << "needs two GPUs: " << other.error().str();
+  auto silicon = [](const Device &one) {
+    std::string facts = must(one.describe());
+    size_t at = facts.find("\"silicon\"");
+    return facts.substr(at, facts.find('}', at) - at);
+  };
+  if (silicon(first) != silicon(*other))
+    GTEST_SKIP() << "they are unlike";
+  std::string folder = testing::TempDir() + "azulejo-gpus-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  CompileOptions options;
+  options.tune = std::chrono::seconds(2);
+  options.cache = {CacheMode::ReadWrite, folder, {}};
+  std::vector<float> x = inputOf(40, 3), y;
+  for (const Device *place : {&first, &*other}) {
+    Executable program = must(compile(softmaxGraph(), *place, options));
+    conformance::recordCompiled();
+    EXPECT_EQ(program.fromCache(), place != &first);
+    Lane lane(program, *place, 40);
+    DeviceStream stream = must(DeviceStream::create(*place));
+    ASSERT_GOOD(lane.put(x, stream.handle()));
+    ASSERT_GOOD(lane.run(program, stream.handle()));
+    ASSERT_GOOD(lane.get(y, stream.handle()));
+    expectSoftmax(x, y, place->name());
+  }
+  std::filesystem::remove_all(folder);
 }
 
 } // namespace

@@ -29,47 +29,6 @@ extern char **environ;
 
 namespace {
 
-template <typename T> std::string outcome(const Result<T> &result) {
-  return result.ok() ? "ok"
-                     : std::string(errorCodeName(result.error().code)) + " " +
-                           result.error().rule;
-}
-
-/// Tensors of one plan, and a stream.
-struct Lane {
-  Lane(const Device &device, const Executable &plan, int64_t rows,
-       int64_t columns = 8)
-      : device(device), plan(plan), shape{rows, columns},
-        stream(*DeviceStream::create(device)),
-        x(*Buffer::create(device, bytes())),
-        y(*Buffer::create(device, bytes())) {
-    std::vector<float> host(count());
-    std::iota(host.begin(), host.end(), 1.0f);
-    EXPECT_TRUE(x.write(host.data(), bytes(), 0, stream.handle()));
-    EXPECT_TRUE(y.fill(0xff, stream.handle()));
-  }
-  size_t count() const { return static_cast<size_t>(shape[0] * shape[1]); }
-  size_t bytes() const { return 4 * count(); }
-  Status run(bool check = false) const {
-    return plan.run(
-        {stream.handle(), nullptr, check},
-        {TensorView(x.data(), f32, shape), TensorView(y.data(), f32, shape)},
-        {});
-  }
-  void expectDoubled() const {
-    std::vector<float> host(count());
-    ASSERT_TRUE(y.read(host.data(), bytes(), 0, stream.handle()));
-    for (size_t i = 0; i < host.size(); ++i)
-      ASSERT_EQ(host[i], 2 * static_cast<float>(i + 1)) << i;
-  }
-
-  const Device &device;
-  const Executable &plan;
-  int64_t shape[2];
-  DeviceStream stream;
-  Buffer x, y;
-};
-
 void report(const char *name, double us) {
   std::printf("{\"suite\": \"runtime\", \"case\": \"%s\", \"us\": %.3f}\n",
               name, us);
