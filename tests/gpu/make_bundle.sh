@@ -54,7 +54,8 @@ fi
 cp -r "$root/bench/peers" "$folder/bench/"
 find "$folder/bench/peers" ! -name '*.py' -type f -delete
 find "$folder/bench" -name __pycache__ -prune -exec rm -rf {} +
-cp "$root"/tests/gpu/{run_gpu.sh,shards.py,summary.py,traffic.py} "$folder/"
+cp "$root"/tests/gpu/{run_gpu.sh,candidates.py,shards.py,summary.py,traffic.py} \
+  "$folder/"
 mkdir "$folder/minilm"
 cp "$root"/examples/minilm/expected/{expected.safetensors,sentences.json} \
   "$folder/minilm/"

@@ -4,16 +4,17 @@
 #
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
-#     --only LIST     of: info runtime instructions tuner rows tests graphs
-#                     memcheck racecheck traffic examples minilm compile peers
-#                     (default: all but memcheck, racecheck, minilm)
+#     --only LIST     of: info runtime gpus instructions tuner candidates rows
+#                     tests graphs memcheck racecheck traffic examples minilm
+#                     compile peers (default: all but gpus, candidates,
+#                     memcheck, racecheck, minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter), and cases
 #                     of `instructions`
 #     --jobs N        test processes side by side (default: CPUs, at most 12)
 #     --seconds N     for the benchmarks against torch (default 150)
-#     --cases REGEX   of those benchmarks, only these
+#     --cases REGEX   of those benchmarks, and of `candidates`, only these
 #     --peers-args S  further arguments of bench/peers/run.py
 #     --minilm DIR    folder of all-MiniLM-L6-v2, for `minilm`
 #
@@ -39,7 +40,7 @@ while (($#)); do
   --cases) cases=${2:?} ;;
   --minilm) minilm=${2:?} ;;
   --peers-args) read -r -a extra <<<"$2" ;;
-  *) sed -n '2,23s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  *) sed -n '2,24s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
   shift 2
 done
@@ -129,6 +130,15 @@ for part in $only; do
     step runtime 120 "$here/bin/gpu_runtime_test"
     grep '^{"suite"' "$out/logs/runtime.log" >"$out/runtime.jsonl" || true
     ;;
+  gpus)
+    # Two GPUs in one process; and the second one, as the device under test.
+    AZULEJO_REQUIRE_GPUS=1 step gpus 60 "$here/bin/gpu_runtime_test" \
+      --gtest_filter='SeveralDevices.*'
+    AZULEJO_TEST_DEVICE=cuda:1 step second_gpu 120 "$python" \
+      "$here/shards.py" --jobs "$jobs" --out "$out/second_gpu.jsonl" \
+      --filter 'DeviceRun.*:Families/*:Sizes.*' \
+      "$here/bin/azulejo-test-conformance"
+    ;;
   instructions)
     # One process each time it hangs or loses the device, which it says soon.
     AZULEJO_INSTRUCTIONS=$here/instructions \
@@ -138,6 +148,11 @@ for part in $only; do
     ;;
   tuner)
     step tuner 300 "$here/bin/gpu_tuner_test" --gtest_filter='GpuTuner.*/Real'
+    ;;
+  candidates)
+    step candidates 300 "$python" "$here/candidates.py" \
+      --azulejo "$here/bin/azulejo" --out "$out/candidates.jsonl" \
+      --jobs $((jobs < 4 ? 1 : jobs / 4)) --cases "$cases"
     ;;
   rows)
     step rows 180 "$here/bin/azulejo-gpu-launch" "$here/row_chain"

@@ -34,7 +34,7 @@ def main(folder):
             row.get("error") or f"{row['ratio']:.3f} of what explain says")
             [:100] + ("" if row["verified"] else "  WRONG"))
     for name in ("instructions.jsonl", "tests.jsonl", "graphs.jsonl",
-                 "memcheck.jsonl", "racecheck.jsonl"):
+                 "memcheck.jsonl", "racecheck.jsonl", "second_gpu.jsonl"):
         found = rows(folder, name)
         for row in found:
             if row["case"] == "summary":

@@ -53,6 +53,15 @@ if [ -n "$others" ]; then
 fi
 echo "exports: ok"
 
+# What an engine ships: without symbols, less than 4 MB.
+strip -o "$work/stripped.so" "$libdir/libazulejo.so"
+size=$(wc -c <"$work/stripped.so")
+if [ "$size" -ge 4000000 ]; then
+  echo "libazulejo.so has $size bytes, 4000000 or more" >&2
+  exit 1
+fi
+echo "size: ok, $size bytes"
+
 if [ "$compiler" = 0 ]; then
   echo "examples: skipped, this build has no compiler"
   exit 0
