@@ -8,6 +8,7 @@
 
 #include "autotune/cache/Entry.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -224,18 +225,32 @@ public:
   void flip(size_t at) const {
     put(at, static_cast<char>(good[at] ^ (1 << (at % 8))));
   }
+  void cut(size_t size) const {
+    EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(size)), 0);
+  }
+  /// False where there is nothing but zeros.
+  bool zero(size_t at, size_t count) const {
+    count = std::min(count, good.size() - at);
+    std::string zeros(count, '\0');
+    put(at, zeros);
+    return good.compare(at, count, zeros) != 0;
+  }
+  void restore() const { put(0, good); }
   void restore(size_t at) const { put(at, good[at]); }
 
 private:
-  void put(size_t at, char byte) const {
-    EXPECT_EQ(::pwrite(fd, &byte, 1, static_cast<off_t>(at)), 1);
+  void put(size_t at, char byte) const { put(at, std::string(1, byte)); }
+  void put(size_t at, const std::string &bytes) const {
+    EXPECT_EQ(::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at)),
+              static_cast<ssize_t>(bytes.size()));
   }
   std::string good;
   int fd;
 };
 
-// Plans of many sizes: the entry and what it refers to.
-TEST(Forged, EveryFlippedByteOfFiftyPlansAndTheirBlobsIsAMiss) {
+// Plans of many sizes: the entry and what it refers to. Every byte is changed,
+// every length is tried, every block is lost.
+TEST(Forged, EveryDamageOfFiftyPlansAndTheirBlobsIsAMiss) {
   ScratchDir dir;
   HookedFileSystem unsynced;
   unsynced.skipSync = true;
@@ -251,7 +266,12 @@ TEST(Forged, EveryFlippedByteOfFiftyPlansAndTheirBlobsIsAMiss) {
     return planKey("graph " + std::to_string(n)).key();
   };
   size_t flips = 0;
-  for (int n = 0; n < 50; ++n) {
+  auto expectMiss = [&](const Key &key, const std::string &path, size_t at) {
+    Store store = Store::open(options);
+    EXPECT_FALSE(store.load(key)) << path << " at " << at;
+    EXPECT_EQ(store.stats().rejected, 1) << path << " at " << at;
+  };
+  for (int n = 0; n < 50 && !::testing::Test::HasFailure(); ++n) {
     Key key = keyOf(n);
     std::string payload = payloadOf(n);
     Store::open(options).store(key, payload);
@@ -261,11 +281,19 @@ TEST(Forged, EveryFlippedByteOfFiftyPlansAndTheirBlobsIsAMiss) {
       ASSERT_TRUE(file.isOpen()) << path;
       for (size_t at = 0; at < file.size(); ++at, ++flips) {
         file.flip(at);
-        Store store = Store::open(options);
-        ASSERT_FALSE(store.load(key)) << path << " at " << at;
-        ASSERT_EQ(store.stats().rejected, 1) << path << " at " << at;
+        expectMiss(key, path, at);
         file.restore(at);
       }
+      for (size_t size = 0; size < file.size(); ++size) {
+        file.cut(size);
+        expectMiss(key, path, size);
+        file.restore();
+      }
+      for (size_t at = 0; at < file.size(); at += 64)
+        if (file.zero(at, 64)) {
+          expectMiss(key, path, at);
+          file.restore();
+        }
       ASSERT_EQ(Store::open(options).load(key), payload) << path;
       file.flip(file.size() / 2);
       Store::open(options).store(key, payload);
