@@ -6,7 +6,7 @@
 #     --out DIR       logs and results (default: $OUT, else ./out)
 #     --only LIST     of: info runtime gpus instructions tuner candidates rows
 #                     tests graphs memcheck racecheck traffic examples minilm
-#                     compile peers (default: all but gpus, candidates,
+#                     compile start peers (default: all but gpus, candidates,
 #                     memcheck, racecheck, minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
@@ -24,7 +24,7 @@ set -uo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-out} minilm=""
-only="info runtime instructions tuner rows tests graphs traffic examples compile peers"
+only="info runtime instructions tuner rows tests graphs traffic examples compile start peers"
 graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
@@ -216,6 +216,10 @@ for part in $only; do
   compile)
     step compile 120 "$python" "$here/bench/peers/compile_times.py" \
       --repeat 1 --out "$out/compile.jsonl"
+    ;;
+  start)
+    AZULEJO_DEVICE=cuda step start 60 "$here/bin/bench_cached_start" \
+      --out "$out/start.jsonl"
     ;;
   peers)
     step peers $((seconds + 60)) "$python" "$here/bench/peers/run.py" \
