@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <vector>
 
 namespace azulejo::cache {
 namespace {
@@ -150,6 +152,9 @@ TEST(Usage, OnlyOldTemporariesAndLocksAreRemoved) {
 }
 
 // Without waiting for the disk, so that the number of entries is what counts.
+// Each entry is asked for by three stores that do not have it in memory, and
+// the fastest answer counts: whoever else uses the machine interrupts one of
+// them.
 void measureHits(int entries) {
   ScratchDir dir;
   HookedFileSystem unsynced;
@@ -161,15 +166,20 @@ void measureHits(int entries) {
     for (int i = 0; i < entries; ++i)
       store.store(keyOf(i), "payload " + std::to_string(i));
   }
-  Store store = Store::open(optionsFor(dir.root()));
+  std::vector<Store> stores;
+  for (int i = 0; i < 3; ++i)
+    stores.push_back(Store::open(optionsFor(dir.root())));
   std::vector<double> ms;
   for (int i = 0; i < 2000; ++i) {
     Key key = keyOf((i * 7919) % entries);
-    auto begin = std::chrono::steady_clock::now();
-    ASSERT_TRUE(store.load(key));
-    ms.push_back(std::chrono::duration<double, std::milli>(
-                     std::chrono::steady_clock::now() - begin)
-                     .count());
+    ms.push_back(std::numeric_limits<double>::infinity());
+    for (Store &store : stores) {
+      auto begin = std::chrono::steady_clock::now();
+      ASSERT_TRUE(store.load(key));
+      std::chrono::duration<double, std::milli> took =
+          std::chrono::steady_clock::now() - begin;
+      ms.back() = std::min(ms.back(), took.count());
+    }
   }
   std::sort(ms.begin(), ms.end());
   double p99 = ms[ms.size() * 99 / 100];

@@ -219,6 +219,7 @@ protected:
     machine->startLog();
     TimeOptions options;
     options.samples = 7;
+    options.maxSeconds = 60; // all of them on a loaded machine, too
     return (*timer)->time(**executable, copies, *workspace,
                           flushing ? &flush : nullptr, options, 1);
   }

@@ -140,6 +140,7 @@ TEST_F(ExactTuning, RecordsSayWhatTheTestWasAndWhatItFound) {
             .at(1)
             .str();
     options.candidates = 4;
+    request.tuneSeconds = 240; // it ends with the fourth
     options.afterCompile = [&](driver::KernelCode &code) {
       if (code.schedule.str() == spoiled)
         plant(code, Plant::LastBit, 3, 0, 5, 768 * 4);
