@@ -37,7 +37,9 @@ class CompileOptions(c.Structure):
                 ("compiler_path", c.c_char_p), ("log", c.c_void_p),
                 ("log_user", c.c_void_p), ("progress", c.c_void_p),
                 ("progress_user", c.c_void_p), ("pool", c.c_void_p),
-                ("device", c.c_void_p)]
+                ("device", c.c_void_p), ("pin", c.c_char_p),
+                ("typical_sizes", c.c_char_p), ("debug_kernels", c.c_char_p),
+                ("max_variants", c.c_int32)]
 
 
 class TensorStruct(c.Structure):

@@ -35,6 +35,12 @@ def line(row):
     return text + ("" if row["verified"] else "  WRONG")
 
 
+def pinned(row):
+    """One line for each schedule that was asked for."""
+    return [f'    {ms:>8.4f} {row["ours_ms"] / ms:>6.3f} of the default\'s '
+            f'rate  {pin}' for pin, ms in row.get("pinned_ms", {}).items()]
+
+
 def group(case):
     """A case without its sizes: the first word and those without digits."""
     first, *rest = case.split()
@@ -80,7 +86,9 @@ def costs(rows):
 def table(rows):
     out = [f'{"case":<52} {"ours ms":>8} {"rate":>12} {"against best":>24} '
            f'{"floor":>5}']
-    out += [line(row) for row in rows if row["case"] != "roofs"]
+    for row in rows:
+        if row["case"] != "roofs":
+            out += [line(row)] + pinned(row)
     out += means(rows) + costs(rows)
     done = [r for r in rows if r.get("ours_ms") is not None
             and r["case"] != "roofs"]

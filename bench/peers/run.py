@@ -38,6 +38,8 @@ def parse():
         help="cache of plans; default: none is used")
     add("--tune", type=float, default=0.0, metavar="S",
         help="seconds of tuning per graph")
+    add("--pin", action="append", default=[], metavar="SCHEDULES",
+        help="also time ours under these schedules, where they are legal")
     add("--commit", default=os.environ.get("AZULEJO_COMMIT", "unknown"))
     add("--peak-tflops", type=float, default=989.4,
         help="dense bf16 rate for floors")

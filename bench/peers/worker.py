@@ -66,6 +66,18 @@ class Worker:
                                tune_seconds=self.options.tune,
                                cache_dir=self.options.cache)
 
+    def pinned(self, case):
+        """By schedule; those that are illegal for the case are left out."""
+        found = {}
+        for pin in self.options.pin:
+            try:
+                found[pin] = self.az.compile(
+                    case.graph(self.az), self.device,
+                    pin=pin.encode())
+            except az.AzulejoError:
+                continue
+        return found
+
     def roofs(self):
         """The card's own limits, in this process and minute."""
         if not self.gpu:
@@ -102,7 +114,7 @@ class Worker:
                 "sm_clock": 0.0, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ",
                                                        time.gmtime())}
 
-    def run(self, case, compiling, seconds):
+    def run(self, case, compiling, pinned, seconds):
         row = self.row(case)
         try:
             exe = compiling.result(timeout=90)
@@ -125,11 +137,17 @@ class Worker:
         data = [self.data(case, i) for i in range(sets)]
         ours, space = self.ours(case, exe, data, row)
         row["workspace_bytes"] = space.numel()
-        contestants = {"ours": ours}
+        pins, spaces = {}, []
+        for pin, other in pinned.result(timeout=90).items():
+            pins[pin], space = self.ours(case, other, data, row)
+            spaces.append(space)
+        contestants = {"ours": ours, **pins}
         contestants.update(self.contestants(case, data, row))
-        self.verify(case, contestants, data, row)
-        if not row["verified"]:
-            return row
+        for name in [*pins, "ours"]:
+            self.verify(case, contestants[name], data, row)
+            if not row["verified"]:
+                row["wrong"] += f" ({name})"
+                return row
         before = [out.clone() for out in data[0][1]]
         found, failures = self.timer.measure(contestants, sets, seconds,
                                              self.shuffle)
@@ -141,6 +159,8 @@ class Worker:
                 row["ours_ms"] = timings.median()
                 row["spread"], row["protocol"] = (timings.spread(),
                                                   timings.protocol)
+            elif name in pins:
+                row.setdefault("pinned_ms", {})[name] = timings.median()
             else:
                 row["peer_ms"][name] = timings.median()
         row["sm_clock"] = self.timer.clock_ghz()
@@ -194,10 +214,13 @@ class Worker:
                 continue
         return None
 
-    def verify(self, case, contestants, data, row):
+    def verify(self, case, ours, data, row):
         """Every data set: its outputs start as NaN."""
+        row["verified"] = False
         for number, (inputs, outputs) in enumerate(data):
-            contestants["ours"](number)
+            for out in outputs:
+                out.fill_(math.nan)
+            ours(number)
             self.timer.sync()
             wrong, row["error_ours"], row["error_peer"] = verify.check(
                 case, inputs, outputs, self.yardstick(case, inputs))
@@ -211,6 +234,8 @@ def work(options, cases):
     worker = Worker(options)
     compiling = {id(case): worker.pool.submit(worker.compile, case)
                  for case in cases}
+    pinned = {id(case): worker.pool.submit(worker.pinned, case)
+              for case in cases}
 
     def say(row):
         print(report.dump(row), flush=True)
@@ -218,7 +243,8 @@ def work(options, cases):
     if roofs:
         say(roofs)
     # Neither timing nor capture likes company.
-    concurrent.futures.wait(compiling.values(), timeout=30)
+    concurrent.futures.wait([*compiling.values(), *pinned.values()],
+                            timeout=30)
     for number, case in enumerate(cases):
         left = options.until - time.time()
         if left < 0:
@@ -229,7 +255,8 @@ def work(options, cases):
         print(f"@begin {case.suite}/{case.name}", flush=True)
         share = min(1.0, max(0.15, 0.5 * left / (len(cases) - number)))
         try:
-            row = worker.run(case, compiling[id(case)], share)
+            row = worker.run(case, compiling[id(case)], pinned[id(case)],
+                             share)
         except Exception as error:
             row = worker.row(case)
             row["error"] = f"{type(error).__name__}: {error}".split("\n")[0]

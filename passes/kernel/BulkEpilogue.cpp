@@ -182,7 +182,7 @@ void BulkEpilogue::prepare(ThreadBuilder &t, KernelArguments &arguments,
     return;
   }
   kernel::PhaseExpectOp::create(t.b, t.loc, ready, place, type.stageBytes());
-  Value row = t.add(t.mul(group, t.i32(shape.groupRows)),
+  Value row = t.add(t.mul(group, t.i32(shape.rowsApart())),
                     t.i32(step.block * kernel::kGroupRows));
   kernel::BulkLoadOp::create(
       t.b, t.loc, sourceMap,
@@ -193,7 +193,7 @@ void BulkEpilogue::prepare(ThreadBuilder &t, KernelArguments &arguments,
 void BulkEpilogue::store(ThreadBuilder &t, KernelArguments &arguments,
                          Value group, const Step &step) const {
   tile::MapOp op = map;
-  Value row = t.add(t.mul(group, t.i32(shape.groupRows)),
+  Value row = t.add(t.mul(group, t.i32(shape.rowsApart())),
                     t.i32(step.block * kernel::kGroupRows));
   // A box begins inside of the tensor.
   Value inside = t.bitAnd(
@@ -267,7 +267,7 @@ BulkEpilogue::RowBodies BulkEpilogue::bodiesOf(const Emission &by,
   tile::MapOp op = map;
   RowBodies bodies;
   for (int64_t r = 0; r < kBlockRows / kBlockColumns; ++r) {
-    Value row = t.add(t.add(t.mul(by.warp.group, t.i32(shape.groupRows)),
+    Value row = t.add(t.add(t.mul(by.warp.group, t.i32(shape.rowsApart())),
                             t.i32(block * kernel::kGroupRows)),
                       t.add(t.mul(by.warp.warpOfGroup, t.i32(kBlockRows)),
                             rowOffset(t, by.warp.grid, r)));
@@ -299,6 +299,8 @@ BulkEpilogue::ColumnReads BulkEpilogue::readColumns(const Emission &by,
 BulkEpilogue::ColumnReads BulkEpilogue::begin(ThreadBuilder &t,
                                               KernelArguments &arguments,
                                               const Warp &warp) const {
+  if (shape.inTurns)
+    return {};
   Emission by(*this, t, arguments, warp);
   return readColumns(by, *bodiesOf(by, 0).front(), steps().front());
 }
@@ -351,7 +353,9 @@ void BulkEpilogue::emitRows(ThreadBuilder &t, KernelArguments &arguments,
     if (number == 0 || all[number - 1].block != step.block)
       bodies = bodiesOf(by, step.block);
     ColumnReads next;
-    if (number + 1 < all.size())
+    if (shape.inTurns)
+      first = readColumns(by, *bodies.front(), step);
+    else if (number + 1 < all.size())
       next = readColumns(by, *bodies.front(), all[number + 1]);
     Value place = placeOf(t, warp.group, step);
     kernel::PhaseWaitOp::create(t.b, t.loc, ready, place,

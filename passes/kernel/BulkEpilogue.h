@@ -30,10 +30,14 @@ namespace azulejo::gpu {
 
 class BulkEpilogue {
 public:
-  /// Where the groups are: each has `groupRows` rows of the item, one behind
-  /// the other, and all `columns`.
+  /// Where the groups are: each has `groupRows` rows and all `columns` of an
+  /// item, the rows of one group behind those of the other. Or they take items
+  /// in turns, so that the epilogue runs beside another group's products and
+  /// need not hide what it waits for.
   struct Shape {
     int64_t groups, groupRows, columns;
+    bool inTurns;
+    int64_t rowsApart() const { return inTurns ? 0 : groupRows; }
   };
 
   /// The epilogue that writes one product, if it can go by copies and two
@@ -61,7 +65,7 @@ public:
     mlir::Value group, warpOfGroup;
   };
   /// What the body reads per column (a bias), for each pair of neighbours of
-  /// one tile: asked for a tile ahead, the same for all rows.
+  /// one tile: the same for all rows; asked for a tile ahead, but in turns.
   using ColumnReads = std::vector<MapBody::Reads>;
   /// Asks for those of an item's first tile, before its products.
   ColumnReads begin(ThreadBuilder &t, KernelArguments &arguments,

@@ -17,10 +17,18 @@ RoleLowering::RoleLowering(tile::KernelOp source,
                            const schedule::Schedule &schedule)
     : source(source), arguments(source), consumers(schedule.knob("consumers")),
       stages(schedule.knob("stages")),
-      rasterGroup(schedule.knob("rasterGroup")) {}
+      rasterGroup(schedule.knob("rasterGroup")),
+      inTurns(consumers > 1 && schedule.knob("pingpong")) {}
 
 LogicalResult RoleLowering::refuse(Operation *op, const Twine &why) {
   return op->emitOpError("cannot run by roles: ") << why;
+}
+
+/// Whether a scalar of the program differs between items.
+static bool differsBetweenItems(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<tile::ProgramIdOp>(op) ||
+                llvm::any_of(op->getOperands(), differsBetweenItems));
 }
 
 LogicalResult RoleLowering::findProgram() {
@@ -69,12 +77,19 @@ LogicalResult RoleLowering::findProgram() {
     return failure();
   lhs = *a;
   rhs = *b;
-  int64_t rows = left.getShape()[0];
   columns = right.getShape()[1];
   depth = left.getShape()[1];
-  if (rows % (kernel::kGroupRows * consumers))
+  return shareItems(left.getShape()[0]);
+}
+
+LogicalResult RoleLowering::shareItems(int64_t rows) {
+  int64_t groups = inTurns ? 1 : consumers; // that have one item
+  if (rows % (kernel::kGroupRows * groups))
     return refuse(dot, "its rows do not divide among the warp groups");
-  groupRows = rows / consumers;
+  if (inTurns &&
+      llvm::any_of(loop->getOperands().take_front(3), differsBetweenItems))
+    return refuse(loop, "groups in turns need items of equally many steps");
+  groupRows = rows / groups;
   chooseEpilogue();
   return success();
 }
@@ -87,15 +102,18 @@ void RoleLowering::chooseEpilogue() {
     return;
   int64_t stage =
       lhs->stageBytes() + rhs->stageBytes() + 2 * kernel::kPhaseBytes;
-  stored = BulkEpilogue::create(outputs[0], {consumers, groupRows, columns},
-                                static_cast<int64_t>(*limit) - stages * stage);
+  stored =
+      BulkEpilogue::create(outputs[0], {consumers, groupRows, columns, inTurns},
+                           static_cast<int64_t>(*limit) - stages * stage);
 }
 
 void RoleLowering::allocate(ThreadBuilder &t) {
   lhs->allocate(t, stages);
   rhs->allocate(t, stages);
   full = allocatePhases(t, stages, 1);
-  empty = allocatePhases(t, stages, consumers * kGroupWarps);
+  empty = allocatePhases(t, stages, (inTurns ? 1 : consumers) * kGroupWarps);
+  if (inTurns)
+    turns = allocatePhases(t, consumers, kGroupWarps);
   if (stored)
     stored->allocate(t, arguments);
   else if (!outputs.empty())
@@ -106,8 +124,9 @@ void RoleLowering::initialise(ThreadBuilder &t) {
   Value first = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
                                                 grid.thread, t.i32(0));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    for (Value phases : {full, empty})
-      kernel::PhasesInitOp::create(t.b, t.loc, phases);
+    for (Value phases : {full, empty, turns})
+      if (phases)
+        kernel::PhasesInitOp::create(t.b, t.loc, phases);
     if (stored)
       stored->initialise(t);
     return {};
@@ -115,18 +134,65 @@ void RoleLowering::initialise(ThreadBuilder &t) {
   kernel::BarrierOp::create(t.b, t.loc);
 }
 
-void RoleLowering::forItems(
-    ThreadBuilder &t,
-    function_ref<RingPosition(const RingPosition &, Value turn)> body) {
-  Value first = kernel::BlockIdOp::create(t.b, t.loc),
-        step = kernel::GridSizeOp::create(t.b, t.loc);
-  t.loop(first, arguments.itemCount(t), step, {t.i32(0), t.i32(0), t.i32(0)},
+RoleLowering::Walk RoleLowering::allItems(ThreadBuilder &t) const {
+  return {kernel::BlockIdOp::create(t.b, t.loc),
+          kernel::GridSizeOp::create(t.b, t.loc)};
+}
+
+RoleLowering::Walk RoleLowering::itemsOf(ThreadBuilder &t, Value group) const {
+  Walk all = allItems(t);
+  if (!inTurns)
+    return all;
+  Value wide = t.b.createOrFold<arith::ExtUIOp>(t.loc, t.b.getI64Type(), group);
+  return {t.add(all.first, t.mul(wide, all.step)),
+          t.mul(all.step, t.i64(consumers))};
+}
+
+void RoleLowering::forItems(ThreadBuilder &t, const Walk &walk,
+                            function_ref<RingPosition(const Item &)> body) {
+  t.loop(walk.first, arguments.itemCount(t), walk.step,
+         {t.i32(0), t.i32(0), t.i32(0)},
          [&](Value item, ValueRange at) -> SmallVector<Value> {
            arguments.placeItem(t, item, rasterGroup);
-           RingPosition next = body({at[0], at[1]}, at[2]);
+           Value isFirst = t.b.createOrFold<arith::CmpIOp>(
+               t.loc, arith::CmpIPredicate::eq, item, walk.first);
+           RingPosition next = body({{at[0], at[1]}, isFirst, at[2]});
            Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
            return {next.stage, next.parity, turn};
          });
+}
+
+RingPosition RoleLowering::beginOf(ThreadBuilder &t, const Item &item) {
+  if (!inTurns)
+    return item.at;
+  Value low = arguments.scalar(loop.getLowerBound()),
+        high = arguments.scalar(loop.getUpperBound()),
+        step = arguments.scalar(loop.getStep());
+  Value length = t.max(t.sub(high, low), t.i64(0));
+  Value steps = t.b.createOrFold<arith::DivUIOp>(
+      t.loc, t.add(length, t.sub(step, t.i64(1))), step);
+  Value others = t.b.createOrFold<arith::SelectOp>(t.loc, item.isFirst, group,
+                                                   t.i32(consumers - 1));
+  Value stepsOfItem =
+      t.b.createOrFold<arith::TruncIOp>(t.loc, t.b.getI32Type(), steps);
+  return item.at.skip(t, t.mul(others, stepsOfItem), stages);
+}
+
+void RoleLowering::awaitTurn(ThreadBuilder &t, const Item &item) {
+  if (!inTurns)
+    return;
+  // Nobody is before the first group in its first item.
+  Value isFirst = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::eq, group, t.i32(0));
+  Value parity = t.b.createOrFold<arith::SelectOp>(
+      t.loc, isFirst, parityBefore(t, item.turn), item.turn);
+  kernel::PhaseWaitOp::create(t.b, t.loc, turns, group, parity);
+}
+
+void RoleLowering::passTurn(ThreadBuilder &t) {
+  if (inTurns)
+    arriveForWarp(t, grid, turns,
+                  RingPosition{group, t.i32(0)}.next(t, consumers).stage);
 }
 
 LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
@@ -135,7 +201,8 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](const RingPosition &at, Value) -> RingPosition {
+    forItems(t, allItems(t), [&](const Item &item) -> RingPosition {
+      RingPosition at = item.at;
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       if (failed(result))
@@ -182,12 +249,12 @@ LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
   Value stores = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::ult, warp, t.i32(consumers));
   t.when(t.bitAnd(leads, stores), {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](const RingPosition &at, Value turn) -> RingPosition {
+    forItems(t, itemsOf(t, warp), [&](const Item &item) -> RingPosition {
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       else
-        stored->emitCopies(t, arguments, warp, turn);
-      return at;
+        stored->emitCopies(t, arguments, warp, item.turn);
+      return item.at;
     });
     stored->drain(t);
     return {};
@@ -199,7 +266,7 @@ LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
 Value RoleLowering::startStep(ThreadBuilder &t, RingPosition at,
                               SmallVectorImpl<Fragment> &sums) {
   Value token;
-  Value firstRow = t.mul(group, t.i32(groupRows));
+  Value firstRow = t.mul(group, t.i32(inTurns ? 0 : groupRows));
   for (auto [block, sum] : llvm::enumerate(sums)) {
     Value row = t.add(firstRow,
                       t.i32(static_cast<int64_t>(block) * kernel::kGroupRows));
@@ -256,6 +323,7 @@ RingPosition RoleLowering::emitSteps(ThreadBuilder &t, RingPosition at,
         flatten(yielded);
         return yielded;
       });
+  passTurn(t);
   ValueRange products = ValueRange(last).drop_front(3);
   auto wait = kernel::GroupWaitOp::create(
       t.b, t.loc, SmallVector<Type>(products.size(), t.b.getF32Type()), last[2],
@@ -268,8 +336,12 @@ RingPosition RoleLowering::emitSteps(ThreadBuilder &t, RingPosition at,
 void RoleLowering::emitEpilogue(ThreadBuilder &t,
                                 BulkEpilogue::ColumnReads reads,
                                 MutableArrayRef<Fragment> sums, Value turn) {
+  // Where a thread's sums go would be worked out once, ahead of all items, and
+  // held beside the sums of all their products.
+  Value thread = kernel::OpaqueOp::create(t.b, t.loc, grid.thread);
+  WarpGrid here = WarpGrid::create(t, thread, grid.warpsM, grid.warpsN);
   if (stored) {
-    stored->emitRows(t, arguments, {grid, group, warpOfGroup}, std::move(reads),
+    stored->emitRows(t, arguments, {here, group, warpOfGroup}, std::move(reads),
                      sums, turn);
     return;
   }
@@ -277,19 +349,19 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
     return;
   for (auto [block, sum] : llvm::enumerate(sums)) {
     Value firstRow =
-        t.add(t.mul(group, t.i32(groupRows)),
+        t.add(t.mul(group, t.i32(inTurns ? 0 : groupRows)),
               t.add(t.mul(warpOfGroup, t.i32(kBlockRows)),
                     t.i32(static_cast<int64_t>(block) * kernel::kGroupRows)));
-    sliced->emitRows(t, arguments, grid, sum, firstRow);
+    sliced->emitRows(t, arguments, here, sum, firstRow);
   }
 }
 
 LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
-  forItems(t, [&](const RingPosition &at, Value turn) -> RingPosition {
+  forItems(t, itemsOf(t, group), [&](const Item &item) -> RingPosition {
     if (failed(arguments.emitScalars(t, source.getBody().front()))) {
       result = failure();
-      return at;
+      return item.at;
     }
     Value zero = arguments.scalar(fill.getValue());
     SmallVector<Fragment> sums(groupRows / kernel::kGroupRows);
@@ -301,8 +373,9 @@ LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
     BulkEpilogue::ColumnReads reads;
     if (stored)
       reads = stored->begin(t, arguments, {grid, group, warpOfGroup});
-    RingPosition next = emitSteps(t, at, sums);
-    emitEpilogue(t, std::move(reads), sums, turn);
+    awaitTurn(t, item);
+    RingPosition next = emitSteps(t, beginOf(t, item), sums);
+    emitEpilogue(t, std::move(reads), sums, item.turn);
     return next;
   });
   return result;

@@ -23,6 +23,13 @@
 // telling each other. While the groups are in an epilogue, the ring fills with
 // the next item's first steps.
 //
+// In turns (ping-pong) each group has whole items instead of some rows of every
+// item, and leaves the stages of the others' items out: one group's products
+// run while another one writes. turn[g] lets group g begin when the group
+// before it has waited for the last stage of its item. Parities can only tell a
+// phase from the one before, so nobody may wait for a stage that others have
+// yet to use twice.
+//
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #ifndef AZULEJO_PASSES_KERNEL_ROLELOWERING_H
@@ -46,16 +53,33 @@ public:
 
 private:
   mlir::LogicalResult findProgram();
+  /// Which rows of which items a group has, for tiles of so many rows.
+  mlir::LogicalResult shareItems(int64_t rows);
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
   void chooseEpilogue();
   void allocate(ThreadBuilder &t);
   void initialise(ThreadBuilder &t);
-  /// Walks the block's items; `body` takes and gives the ring's position.
-  /// `turn` is 0 for the block's first item, then 1, 0, 1 and so on.
-  void forItems(
-      ThreadBuilder &t,
-      llvm::function_ref<RingPosition(const RingPosition &, mlir::Value turn)>
-          body);
+  /// The items that a group has: the `first` and the distance to the next.
+  struct Walk {
+    mlir::Value first, step;
+  };
+  Walk allItems(ThreadBuilder &t) const;
+  Walk itemsOf(ThreadBuilder &t, mlir::Value group) const;
+  /// An item of a walk, which has been placed.
+  struct Item {
+    RingPosition at;
+    mlir::Value isFirst; ///< i1
+    mlir::Value turn;    ///< i32: 0 for the walk's first item, then 1, 0, 1 ...
+  };
+  /// `body` gives the ring's position behind the item.
+  void forItems(ThreadBuilder &t, const Walk &walk,
+                llvm::function_ref<RingPosition(const Item &)> body);
+  /// Where the stages of a group's item begin: behind those that other groups
+  /// have between it and the group's last one.
+  RingPosition beginOf(ThreadBuilder &t, const Item &item);
+  /// Waits until the groups before it are through with the ring.
+  void awaitTurn(ThreadBuilder &t, const Item &item);
+  void passTurn(ThreadBuilder &t);
 
   mlir::LogicalResult emitCopies(ThreadBuilder &t);
   mlir::LogicalResult emitStores(ThreadBuilder &t);
@@ -70,6 +94,7 @@ private:
   tile::KernelOp source;
   KernelArguments arguments;
   int64_t consumers, stages, rasterGroup;
+  bool inTurns; ///< each group has items of its own
   kernel::FuncOp function;
 
   mlir::scf::ForOp loop;
@@ -81,7 +106,7 @@ private:
 
   std::optional<BulkEpilogue> stored; ///< the epilogue: one of these
   std::optional<SliceEpilogue> sliced;
-  mlir::Value lhsMap, rhsMap, full, empty;
+  mlir::Value lhsMap, rhsMap, full, empty, turns;
   WarpGrid grid; ///< of the multiplying groups: all warps along the rows
   mlir::Value group, warpOfGroup;
 };

@@ -19,6 +19,15 @@ RingPosition RingPosition::next(ThreadBuilder &t, int64_t stages) const {
           t.b.createOrFold<arith::SelectOp>(t.loc, wraps, flipped, parity)};
 }
 
+RingPosition RingPosition::skip(ThreadBuilder &t, Value count,
+                                int64_t stages) const {
+  Value sum = t.add(stage, count), size = t.i32(stages);
+  Value rounds = t.b.createOrFold<arith::DivUIOp>(t.loc, sum, size);
+  return {t.b.createOrFold<arith::RemUIOp>(t.loc, sum, size),
+          t.b.createOrFold<arith::XOrIOp>(t.loc, parity,
+                                          t.bitAnd(rounds, t.i32(1)))};
+}
+
 Value allocatePhases(ThreadBuilder &t, int64_t count, int64_t arrivals) {
   return kernel::PhasesAllocOp::create(
       t.b, t.loc, kernel::PhasesType::get(t.b.getContext(), count), arrivals,

@@ -17,6 +17,8 @@ struct RingPosition {
   mlir::Value stage, parity; ///< i32
 
   RingPosition next(ThreadBuilder &t, int64_t stages) const;
+  /// So many (i32) places on.
+  RingPosition skip(ThreadBuilder &t, mlir::Value count, int64_t stages) const;
 };
 
 /// Barriers with phases that so many arrivals complete.

@@ -1,14 +1,17 @@
 //===- GpuRoleSchedules.cpp - knobs of products with warp roles -----------===//
 //
 // One warp group copies, `consumers` others multiply, each its own rows of the
-// tile; blocks stay and take one item after the other.
+// tile or, in turns (`pingpong`), whole tiles; blocks stay and take one item
+// after the other.
 //
 // The model behind `cost` counts clocks of one unit. A step takes the longest
 // of what the matrix units need, what shared memory needs to feed them (each
 // group reads all of the right operand), and what a stage's copies need: they
-// start when the stage is free and have the time of the other stages' steps. An
-// item takes its steps and its epilogue, which nothing hides; a unit takes as
-// many items as the fullest one has.
+// start when the stage is free and have the time of the other stages' steps.
+// Where all units multiply at once, power does not let them do so at the full
+// clock; it does where some have no item left. An item takes its steps and its
+// epilogue, which only groups in turns hide, behind each other's steps; a unit
+// takes as many items as the fullest one has.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -25,19 +28,25 @@ using schedule::Schedule;
 namespace {
 
 constexpr int64_t kGroupRows = 64; ///< of one product of a warp group
-/// Shared memory of a group's epilogue: 16 rows of 40 f32 for each warp.
-constexpr int64_t kEpilogueBytes = 4 * 16 * 40 * 4;
+/// Shared memory of a group's epilogue: two tiles of 64 rows and 128 bytes with
+/// their barriers. The general one takes less.
+constexpr int64_t kEpilogueBytes = 2 * (64 * 128 + 2 * 8);
 constexpr int64_t kBarrierBytes = 16; ///< per stage
 /// Registers of a multiplying thread by the number of groups, and what
-/// addresses and the epilogue take of them.
-constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 88;
+/// addresses and the epilogue take of them: in turns nothing is asked for
+/// ahead, and no address kept.
+constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 88,
+                  kOtherRegistersInTurns = 40;
 /// Those that a thread is launched with, which bound one instruction's.
 constexpr int64_t kEntryRegisters[] = {0, 255, 168, 128};
 /// Per clock and unit: multiply-adds, bytes of shared memory, bytes from the
 /// cache that all units share and from memory.
 constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46,
                  kMemoryRate = 18;
-constexpr double kStepClocks = 40, kItemClocks = 1500, kLatency = 1000;
+/// Instructions of threads per clock, and the part of kMatrixRate that power
+/// lets all units have together: 690 TFLOP/s on an H200.
+constexpr double kThreadRate = 128, kPoweredRate = 0.69 * kMatrixRate;
+constexpr double kStepClocks = 8, kItemClocks = 2000, kLatency = 1000;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
 
 int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
@@ -47,6 +56,11 @@ int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
   int64_t stage = (s.knob("tileM") + columns) * s.knob("tileK");
   return s.knob("stages") * (stage * elementBytes + kBarrierBytes) +
          s.knob("consumers") * kEpilogueBytes;
+}
+
+/// Groups that share an item by rows.
+int64_t groupsOfItem(const Schedule &s) {
+  return s.knob("pingpong") ? 1 : s.knob("consumers");
 }
 
 std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
@@ -60,11 +74,16 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
     return "warp groups share the tile by rows";
   if (s.knob("stages") < 2) // a step is released when the next one has begun
     return "steps overlap, which takes two stages";
-  if (tm % (kGroupRows * consumers))
+  if (s.knob("pingpong") && consumers < 2)
+    return "one warp group has nobody to take turns with";
+  int64_t groups = groupsOfItem(s);
+  if (tm % (kGroupRows * groups))
     return "the tile does not divide among the warp groups";
-  int64_t sums = tm / consumers * tn / 128;
-  if (sums + kOtherRegisters > kRegisters[consumers])
-    return "a thread needs about " + std::to_string(sums + kOtherRegisters) +
+  int64_t sums = tm / groups * tn / 128;
+  int64_t needed =
+      sums + (s.knob("pingpong") ? kOtherRegistersInTurns : kOtherRegisters);
+  if (needed > kRegisters[consumers])
+    return "a thread needs about " + std::to_string(needed) +
            " registers, it has " + std::to_string(kRegisters[consumers]);
   if (tn / 2 >= kEntryRegisters[consumers])
     return "one product has " + std::to_string(tn / 2) +
@@ -84,6 +103,18 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
   return std::nullopt;
 }
 
+/// What blocks that run together fetch from memory, as far as the order of
+/// items decides it.
+double fetchedTogether(const Schedule &s, double rows, double columns,
+                       double rowBytes, double units) {
+  double tm = s.knob("tileM"), tn = s.knob("tileN");
+  double items = std::ceil(rows / tm) * std::ceil(columns / tn);
+  double group = std::max<double>(1, s.knob("rasterGroup"));
+  double across = std::min(std::ceil(columns / tn), std::ceil(units / group));
+  double down = std::ceil(std::min(items, units) / across);
+  return (down * tm + across * tn) * rowBytes;
+}
+
 double clocks(const Schedule &s, const ProductFacts &facts,
               const target::TargetDesc &target) {
   double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
@@ -100,24 +131,33 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double ahead = s.knob("stages") - 1;
   double step =
       std::max({math, feed, fetch, (kLatency + fetch) / ahead}) + kStepClocks;
-  // What is read from shared memory costs power, and with it clocks.
-  step += 0.03 * feed;
-  // The longer ring bridges the more of what no model knows.
-  step *= 1 + 0.02 / ahead;
-  double steps = std::ceil(depth / tk);
-  double epilogue = kItemClocks + 2 * tm * tn * 4 / kSharedRate;
+  double steps = std::ceil(depth / tk), powered = tm * tn * tk / kPoweredRate;
+  double epilogue =
+      kItemClocks +
+      tm * tn *
+          (4 / kSharedRate +
+           static_cast<double>(facts.epilogueInstructions) / kThreadRate);
+  bool inTurns = s.knob("pingpong");
+  double consumers = s.knob("consumers");
+  // Items of which this part of all units has one.
+  auto itemClocks = [&](double part) {
+    // What is read from shared memory costs power, and with it clocks. The
+    // longer ring bridges the more of what no model knows.
+    double multiplies = steps * (std::max(step, part * powered) + 0.03 * feed) *
+                        (1 + 0.03 / ahead);
+    if (!inTurns)
+      return multiplies + epilogue;
+    return std::max(multiplies, (multiplies + epilogue) / consumers);
+  };
   double units = static_cast<double>(target.units);
-  double most = std::ceil(items / units);
-  // What blocks that run together fetch from memory, as far as the order of
-  // items decides it, and what all of it takes at the least.
-  double group = std::max<double>(1, s.knob("rasterGroup"));
-  double across = std::min(std::ceil(columns / tn), std::ceil(units / group));
-  double down = std::ceil(std::min(items, units) / across);
-  double together = (down * tm + across * tn) * depth * bytes;
+  double rounds = std::floor(items / units), part = items / units - rounds;
+  double busy = rounds * itemClocks(1) + (part > 0 ? itemClocks(part) : 0) +
+                (inTurns ? epilogue : 0); // the last one
+  double together = fetchedTogether(s, rows, columns, depth * bytes, units);
+  // What all of it takes at the least.
   double least = (rows + columns) * depth * bytes + rows * columns * bytes;
-  double busy = most * (steps * step + epilogue);
   return std::max(busy, kLatency + least / (units * kMemoryRate)) +
-         0.02 * most * together / (units * kMemoryRate);
+         0.02 * std::ceil(items / units) * together / (units * kMemoryRate);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "passes/tiling/MatmulProgram.h"
 
 #include "ir/graph/GraphTypes.h"
+#include "passes/tiling/EpilogueCost.h"
 #include "passes/tiling/RegionSizes.h"
 #include "passes/tiling/RowSpace.h"
 
@@ -294,8 +295,11 @@ ProductFacts productFacts(graphir::FusedOp region) {
       (rejoined || isPlain(op->getOperand(0), shape.rows.size() > 1)) &&
       isPlain(op->getOperand(1), /*mergesRows=*/false);
   return {typicalSize(opset::elementCount(shape.rows), region),
-          typicalSize(shape.n, region), typicalSize(shape.k, region),
-          operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4, plain};
+          typicalSize(shape.n, region),
+          typicalSize(shape.k, region),
+          operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4,
+          plain,
+          epilogueInstructions(op)};
 }
 
 RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits) {

@@ -21,6 +21,8 @@ struct ProductFacts {
   int64_t elementBytes = 4;
   /// Both operands are tensors as they lie in memory, which bulk copies fetch.
   bool plain = false;
+  /// Behind the product, for each of its elements.
+  int64_t epilogueInstructions = 0;
 };
 
 struct AttentionFacts {

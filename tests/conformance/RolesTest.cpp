@@ -27,6 +27,7 @@ int64_t padded(int64_t size) { return (size + kChunk - 1) / kChunk * kChunk; }
 
 struct Roles {
   int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3;
+  bool inTurns = false;
 
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
@@ -34,8 +35,8 @@ struct Roles {
     };
     return "Matmul{" + knob("tileM", tileM) + "," + knob("tileN", tileN) + "," +
            knob("tileK", tileK) + ",warpsM=1,warpsN=1," +
-           knob("consumers", consumers) + "," + knob("stages", stages) +
-           ",rasterGroup=8,minBlocks=1}";
+           knob("consumers", consumers) + "," + knob("pingpong", inTurns) +
+           "," + knob("stages", stages) + ",rasterGroup=8,minBlocks=1}";
   }
 };
 
@@ -244,6 +245,29 @@ TEST(Roles, NothingToSum) {
   Product product;
   product.k = 0;
   check(product, Roles());
+  check(product, Roles{2, 64, 64, 64, 3, true});
+}
+
+/// Groups with items of their own: none, one or many for each, of more or fewer
+/// steps than the ring has stages.
+TEST(Roles, InTurns) {
+  for (const Roles &roles :
+       {Roles{2, 128, 128, 64, 5, true}, Roles{2, 128, 192, 64, 4, true},
+        Roles{2, 64, 256, 64, 3, true}, Roles{2, 64, 96, 128, 2, true},
+        Roles{3, 64, 128, 64, 4, true}}) {
+    for (int64_t k : {72, 200, 1000})
+      check(Product{.m = 385, .n = 504, .k = k}, roles);
+    check(Product{.m = 130, .n = 200, .k = 300}, roles);
+  }
+  // Five items for a block and more; batches; either operand form.
+  for (const Roles &roles :
+       {Roles{2, 64, 64, 64, 2, true}, Roles{2, 64, 64, 64, 5, true},
+        Roles{3, 64, 64, 64, 4, true}}) {
+    check(Product{.m = 1700, .n = 1600, .k = 64}, roles);
+    check(Product{.m = 1700, .n = 1600, .k = 200, .transposeB = true}, roles);
+    check(Product{.m = 300, .n = 264, .k = 456, .lhsBatch = 9, .rhsBatch = 9},
+          roles);
+  }
 }
 
 TEST(Roles, Epilogues) {
@@ -251,7 +275,8 @@ TEST(Roles, Epilogues) {
   product.n = 150;
   for (const Roles &roles :
        {Roles{2, 128, 256, 64, 3}, Roles{3, 192, 64, 64, 4},
-        Roles{2, 256, 96, 64, 3}}) {
+        Roles{2, 256, 96, 64, 3}, Roles{2, 128, 128, 64, 3, true},
+        Roles{2, 64, 256, 64, 3, true}, Roles{3, 64, 64, 64, 4, true}}) {
     Sketch biased;
     ValueId y = product.emit(biased);
     y = biased.op("add", {y, biased.input(DType::BF16, {Dim(product.n)})});
@@ -339,6 +364,9 @@ TEST(Roles, AnyoneMayBeLate) {
   late(product, Roles{1, 64, 64, 64, 2});
   late(product, Roles{2, 128, 64, 64, 4});
   late(product, Roles{3, 192, 64, 64, 5});
+  for (int64_t consumers : {2, 3})
+    for (int64_t stages : {2, 3, 4})
+      late(product, Roles{consumers, 64, 64, 64, stages, true});
   EXPECT_GE(variants, 20);
 
   product = {.n = 150};
@@ -348,7 +376,9 @@ TEST(Roles, AnyoneMayBeLate) {
       "add",
       {y, residual.input(DType::BF16, {Dim(product.m), Dim(product.n)})}));
   for (const char *debugKernels : {"delays=101", "delays=102", "waits"})
-    check(residual, product, Roles{2, 128, 128, 64, 3}, debugKernels);
+    for (bool inTurns : {false, true})
+      check(residual, product, Roles{2, 128, 128, 64, 3, inTurns},
+            debugKernels);
 }
 
 /// Which blocks run when, and on what units, depends on what else is there.
@@ -370,8 +400,9 @@ TEST(Roles, RepeatsBesideANeighbourGiveTheSameBits) {
       "softmax", {fitting.input(DType::F32, {Dim(4096), Dim(2048)})}));
   ASSERT_TRUE(neighbour.add(taking, pinned(Roles())).ok());
   ASSERT_TRUE(neighbour.add(fitting, {}).ok());
-  for (const Roles &roles : {Roles{1, 64, 64, 64, 3}, Roles{2, 128, 128, 64, 4},
-                             Roles{3, 192, 64, 64, 2}}) {
+  for (const Roles &roles :
+       {Roles{1, 64, 64, 64, 3}, Roles{2, 128, 128, 64, 4},
+        Roles{3, 192, 64, 64, 2}, Roles{2, 64, 128, 64, 4, true}}) {
     SCOPED_TRACE(roles.text());
     Options options = pinned(roles);
     options.inputStrides = product.inputStrides();

@@ -158,6 +158,15 @@ class CapiTest(unittest.TestCase):
         self.assertIn('"kernels"', exe.explain())
         self.assertFalse(exe.from_cache())
 
+    def test_a_pinned_schedule_is_used(self):
+        g = self.az.graph()
+        g.output("y", g.op("matmul", [g.input("a", az.F32, [96, 64]),
+                                      g.input("b", az.F32, [64, 64])]))
+        exe = self.az.compile(g, self.cpu, pin=b"Matmul{tileK=64}")
+        self.assertIn("tileK=64", exe.explain())
+        with self.assertRaises(az.AzulejoError):
+            self.az.compile(g, self.cpu, pin=b"Matmul{tileK=33}")
+
     def test_compiles_on_several_threads(self):
         results, failures = {}, []
 

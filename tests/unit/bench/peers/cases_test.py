@@ -92,6 +92,11 @@ class CasesTest(unittest.TestCase):
                       "least 2.000x (product 1)", text)
         self.assertIn("3 measured, 1 WRONG, 1 failed, 1 skipped", text)
 
+    def test_pinned_schedules_are_compared_with_the_default(self):
+        text = report.table([row(ours_ms=3.0, pinned_ms={"Matmul{a=1}": 2.0})])
+        self.assertRegex(text, r"2\.0000 +1\.500 of the default's rate +"
+                               r"Matmul\{a=1\}")
+
     def test_means_are_of_like_cases(self):
         text = report.table([
             row(case="matmul 1x2x3 nt", peer_ms={"eager": 0.5}),
