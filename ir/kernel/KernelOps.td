@@ -71,9 +71,9 @@ def Kernel_OpaqueOp
     is rarely taken this keeps addresses from being prepared, and registers from
     being held, by all the others.
   }];
-  let arguments = (ins I32:$value);
-  let results = (outs I32:$result);
-  let assemblyFormat = "$value attr-dict";
+  let arguments = (ins AnyTypeOf<[I32, I64]>:$value);
+  let results = (outs AnyTypeOf<[I32, I64]>:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Kernel_BarrierOp : Kernel_Op<"barrier",
@@ -196,6 +196,17 @@ def Kernel_WarpReduceOp
     $kind $value (`lanes` $lanes^)? attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
+}
+
+def Kernel_WarpAnyOp : Kernel_Op<"warp_any"> {
+  let summary = "Whether a condition holds for any thread of the warp";
+  let description = [{
+    Every thread gets the same answer, so a branch on it keeps the warp
+    together. All 32 threads must reach the op together.
+  }];
+  let arguments = (ins I1:$condition);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$condition attr-dict";
 }
 
 include "ir/kernel/MatrixOps.td"

@@ -23,6 +23,21 @@ public:
     zero = constant(0);
   }
 
+  void refer(Fragment &scores, RowTile &reference) {
+    for (int64_t r = 0; r < scores.threadRows(); ++r)
+      refer(scores, reference, r);
+    shrink.any = kernel::WarpAnyOp::create(t.b, t.loc, grown);
+  }
+
+  void weigh(Fragment &scores, RowTile &sums) {
+    for (int64_t r = 0; r < scores.threadRows(); ++r)
+      weigh(scores, sums, r);
+    scores.scale = 1;
+  }
+
+  Shrink shrink;
+
+private:
   /// The row's new reference.
   void refer(Fragment &scores, RowTile &reference, int64_t r) {
     Value greatest = scores.element(r, 0);
@@ -34,14 +49,20 @@ public:
     if (scores.scale != 1)
       greatest = arith::MulFOp::create(t.b, t.loc, greatest, factor);
     Value before = reference.values[r];
-    Value after = t.combine(before, greatest, "max");
+    Value greater = t.combine(before, greatest, "max");
+    // NaN follows, too.
+    Value grows = arith::CmpFOp::create(
+        t.b, t.loc, arith::CmpFPredicate::UGT, greater,
+        arith::AddFOp::create(t.b, t.loc, before, constant(kSlack)));
+    Value after = arith::SelectOp::create(t.b, t.loc, grows, greater, before);
+    grown = grown ? t.bitOr(grown, grows) : grows;
     // Nothing visible yet: any finite reference gives weights of 0, where -inf
     // would give NaN.
     Value empty = arith::CmpFOp::create(t.b, t.loc, arith::CmpFPredicate::OEQ,
                                         after, minusInfinity);
     Value base = arith::SelectOp::create(t.b, t.loc, empty, zero, after);
     negated.push_back(arith::NegFOp::create(t.b, t.loc, base));
-    shrink.push_back(
+    shrink.factors.push_back(
         exp2(arith::AddFOp::create(t.b, t.loc, before, negated[r])));
     reference.values[r] = after;
   }
@@ -60,12 +81,9 @@ public:
       sum = sum ? Value(arith::AddFOp::create(t.b, t.loc, sum, score)) : score;
     }
     Value &total = sums.values[r];
-    total = math::FmaOp::create(t.b, t.loc, total, shrink[r], sum);
+    total = math::FmaOp::create(t.b, t.loc, total, shrink.factors[r], sum);
   }
 
-  SmallVector<Value> negated, shrink; ///< per row
-
-private:
   Value constant(double value) {
     return arith::ConstantOp::create(t.b, t.loc, t.b.getF32FloatAttr(value));
   }
@@ -74,35 +92,41 @@ private:
   }
 
   ThreadBuilder &t;
-  Value minusInfinity, zero;
+  Value minusInfinity, zero, grown;
+  SmallVector<Value> negated; ///< the references, per row
 };
 
 } // namespace
 
-SmallVector<Value> emitWeights(ThreadBuilder &t, Fragment &scores,
-                               RowTile &reference, RowTile &sum) {
+Shrink emitWeights(ThreadBuilder &t, Fragment &scores, RowTile &reference,
+                   RowTile &sum) {
   RowStep step(t);
-  for (int64_t r = 0; r < scores.threadRows(); ++r)
-    step.refer(scores, reference, r);
-  for (int64_t r = 0; r < scores.threadRows(); ++r)
-    step.weigh(scores, sum, r);
-  scores.scale = 1;
+  step.refer(scores, reference);
+  step.weigh(scores, sum);
   return step.shrink;
 }
 
-void scaleRows(ThreadBuilder &t, Fragment &fragment, ArrayRef<Value> factors) {
-  for (int64_t r = 0; r < fragment.threadRows(); ++r)
-    for (int64_t c = 0; c < fragment.threadColumns(); ++c) {
-      Value &element = fragment.element(r, c);
-      element = arith::MulFOp::create(t.b, t.loc, element, factors[r]);
-    }
+void scaleRows(ThreadBuilder &t, Fragment &fragment, const Shrink &shrink) {
+  SmallVector<Value> as = fragment.elements;
+  fragment.elements = t.when(shrink.any, as, [&] {
+    Fragment scaled = fragment;
+    for (int64_t r = 0; r < scaled.threadRows(); ++r)
+      for (int64_t c = 0; c < scaled.threadColumns(); ++c) {
+        Value &element = scaled.element(r, c);
+        element = arith::MulFOp::create(t.b, t.loc, element, shrink.factors[r]);
+      }
+    return scaled.elements;
+  });
 }
 
 void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores,
                        SoftmaxState &state) {
-  SmallVector<Value> shrink =
-      emitWeights(t, scores, state.reference, state.sum);
-  scaleRows(t, state.output, shrink);
+  // In front of the exponentials, which then have no branch between them and
+  // the product.
+  RowStep step(t);
+  step.refer(scores, state.reference);
+  scaleRows(t, state.output, step.shrink);
+  step.weigh(scores, state.sum);
 }
 
 } // namespace azulejo::gpu

@@ -15,17 +15,30 @@ struct SoftmaxState {
   Fragment output;
 };
 
+/// What brings the rows of an output to their new references.
+struct Shrink {
+  llvm::SmallVector<mlir::Value> factors; ///< per row of the thread
+  /// Whether any factor of the warp is not 1 (or its row is empty, and zero).
+  mlir::Value any;
+};
+
 /// Replaces scores by weights and brings the state to the new reference. A warp
 /// has whole rows. Weights are exact powers of two of the hardware's
 /// approximation (relative error 2^-22); those below 2^-126 are 0.
+///
+/// The reference of a row is its greatest score, or up to kSlack less: it
+/// follows only when the row grows by more, and the output is multiplied only
+/// when one of the warp's rows does. Weights of up to 2^kSlack instead of 1
+/// have the same relative precision, in 16 bits, too, where the small ones even
+/// gain; their sum in f32 has room for 2^119 of them. Each row decides for
+/// itself, so that it does not depend on what else is in its tile.
+inline constexpr double kSlack = 8;
 void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores, SoftmaxState &state);
 
-/// The same in two parts, for who does not have the output yet: the weights,
-/// and what brings each row of the output to the new reference.
-llvm::SmallVector<mlir::Value> emitWeights(ThreadBuilder &t, Fragment &scores,
-                                           RowTile &reference, RowTile &sum);
-void scaleRows(ThreadBuilder &t, Fragment &fragment,
-               llvm::ArrayRef<mlir::Value> factors);
+/// The same in two parts, for who does not have the output yet.
+Shrink emitWeights(ThreadBuilder &t, Fragment &scores, RowTile &reference,
+                   RowTile &sum);
+void scaleRows(ThreadBuilder &t, Fragment &fragment, const Shrink &shrink);
 
 } // namespace azulejo::gpu
 

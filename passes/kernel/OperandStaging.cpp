@@ -236,7 +236,10 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
     // shared memory, one addition each in global memory.
     Chunk chunk = chunkAt(t, bounds, grid.thread);
     Value offset = sourceOffset(t, ring, chunk);
-    Value advance = t.mul(stride, t.i64(rowStep));
+    // Told from here on, or LLVM prepares every row's offset in front of the
+    // loop, in two registers each.
+    Value advance =
+        kernel::OpaqueOp::create(t.b, t.loc, t.mul(stride, t.i64(rowStep)));
     auto copySome = [&](Value offset, int64_t count) {
       Value row =
           arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), chunk.row);

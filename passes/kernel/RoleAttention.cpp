@@ -278,8 +278,7 @@ LogicalResult RoleAttention::emitStep(ThreadBuilder &t, const RingPosition &at,
       tiles[scoreDot.getResult()] = std::move(value);
     } else if (&op == softmax) {
       TileValue weights = tiles[softmax.getScores()];
-      SmallVector<Value> shrink =
-          emitWeights(t, weights.fragment, reference.row, sum.row);
+      Shrink shrink = emitWeights(t, weights.fragment, reference.row, sum.row);
       now = {at, pack(t, weights.fragment, *outputDot.getOperandType())};
       if (before) {
         finish(t, product, output);

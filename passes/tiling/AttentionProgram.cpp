@@ -436,8 +436,17 @@ private:
     return arith::SelectOp::create(f.b, f.loc, empty, f.f32(instead), value);
   }
 
+  /// Where the result has 16 bits, one division per row does for all of its
+  /// elements: what the second rounding adds is lost in the result's own.
   Value emitNormalised(Value o, Value sum) {
-    return orWhenEmpty(arith::DivFOp::create(f.b, f.loc, o, sum), sum, 0);
+    bool narrow =
+        static_cast<bool>(operandTypeOf(op->getOperand(2), op->getOperand(2)));
+    Value quotient =
+        narrow ? Value(arith::MulFOp::create(
+                     f.b, f.loc, o,
+                     arith::DivFOp::create(f.b, f.loc, f.f32(1), sum)))
+               : Value(arith::DivFOp::create(f.b, f.loc, o, sum));
+    return orWhenEmpty(quotient, sum, 0);
   }
 
   Value emitLse(Value reference, Value sum, Value row) {

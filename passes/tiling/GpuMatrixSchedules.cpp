@@ -24,6 +24,10 @@ constexpr int64_t kMostRegisters = 255; ///< of a thread
 constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
 /// Registers that addresses, counters and operands in flight take.
 constexpr int64_t kOtherRegisters = 72;
+/// How many of those an assembler does without where it has to, and what that
+/// costs of the time, at about most.
+constexpr int64_t kYielding = 36;
+constexpr double kTight = 1.1;
 /// Rates per clock and unit: multiply-adds of 16-bit and of f32 operands,
 /// bytes of shared memory, bytes from the cache all units share.
 constexpr double kMatrixRate = 1280, kFmaRate = 100, kSharedRate = 128,
@@ -53,7 +57,8 @@ struct Footprint {
 
   int64_t perUnit(int64_t sharedLimit) const {
     int64_t byRegisters =
-        kUnitRegisters / (threads * std::max<int64_t>(up(registers, 8), 32));
+        kUnitRegisters /
+        (threads * std::clamp<int64_t>(up(registers, 8), 32, 256));
     // A unit has about a kilobyte more than the largest block may ask for.
     int64_t byShared =
         sharedBytes ? (sharedLimit + 1024) / (sharedBytes + 1024) : 16;
@@ -188,6 +193,12 @@ static Footprint attentionFootprint(const Schedule &s,
   // Loads of score operands are all under way together.
   int64_t scores = wm * tn * (1 + facts.scoreOperands) / 32;
   print.registers = wm * value / 32 + scores + wm / 2 + 8 + kOtherRegisters;
+  // Copies that are not equally far apart have addresses of their own.
+  for (int64_t size : {head, value}) {
+    int64_t chunks = size * facts.elementBytes / 16;
+    if (print.threads % chunks)
+      print.registers += 2 * tn * chunks / print.threads;
+  }
   auto slab = [&](int64_t columns) {
     int64_t bytes = columns * facts.elementBytes;
     return bytes > 128 ? up(bytes, 128) : bytes;
@@ -251,7 +262,10 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
       return "a warp has more rows than pay";
     if (facts.queries && tm > 16 && tm >= 2 * *facts.queries)
       return "the query tile is more than twice the problem";
-    return unfit(attentionFootprint(s, facts), s, shared);
+    Footprint print = attentionFootprint(s, facts);
+    if (half)
+      print.registers -= kYielding;
+    return unfit(print, s, shared);
   };
   space.cost = [=](const Schedule &s) {
     double tm = s.knob("tileM"), tn = s.knob("tileN"),
@@ -262,9 +276,9 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
         std::ceil(queries / tm) * facts.heads.value_or(kTypicalHeads);
     double math = tm * keys * size / (half ? kMatrixRate : kFmaRate);
     // The exponentials share issue slots with the products, and every step
-    // scales the output once and folds each row.
+    // folds each row. The output is rarely scaled.
     math += tm * keys / 16 * 0.5;
-    math += keys / tn * tm * static_cast<double>(facts.valueSize + 64) / 128;
+    math += keys / tn * tm * 64 / 128;
     double feed = warpsOf(s) * keys * size * facts.elementBytes / kSharedRate +
                   keys * size * facts.elementBytes / kSharedRate;
     feed += warpsOf(s) * keys / tn * (tm / s.knob("warpsM")) * facts.headSize *
@@ -273,6 +287,8 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
     int64_t resident = print.perUnit(shared);
     double clocks =
         clocksOf(blocks, std::max(math, feed), keys / tn, s, resident, units);
+    if (print.registers > kMostRegisters + 1)
+      clocks *= kTight;
     return clocks * (resident > s.knob("minBlocks") ? 1.001 : 1);
   };
   addAttentionRoles(space, facts, target);

@@ -52,7 +52,10 @@ kernel.func @all threads(64) {
 // CHECK: kernel.pack
 // CHECK: kernel.mma bf16
 // CHECK: kernel.warp_reduce "max" %{{.*}} lanes 4 : f32
+// CHECK: kernel.opaque %{{.*}} : i64
+// CHECK: kernel.warp_any %{{.*}}
 // KEPT: kernel.mma
+// KEPT: kernel.warp_any
 kernel.func @matrix threads(128) {
 ^bb0(%p: i64):
   %t = kernel.thread_id
@@ -62,7 +65,7 @@ kernel.func @matrix threads(128) {
   kernel.copy_wait 1
   kernel.warp_barrier
   kernel.delay seed(7) site(3)
-  %o = kernel.opaque %t
+  %o = kernel.opaque %t : i32
   %zero = arith.constant 0.0 : f32
   kernel.tile_store %tile[%o, %t, %t], %zero, %zero : <bf16, 2, 64, 64>, f32, f32
   %x:2 = kernel.tile_load %tile[%t, %t, %t] : <bf16, 2, 64, 64> -> f32, f32
@@ -73,5 +76,8 @@ kernel.func @matrix threads(128) {
   %c = kernel.pack %x#0, %x#1 as bf16
   %d0, %d1, %d2, %d3 = kernel.mma bf16(%a0, %a1, %a2, %c) x (%b0, %b1) + (%zero, %zero, %zero, %zero)
   %m = kernel.warp_reduce "max" %d0 lanes 4 : f32
+  %far = kernel.opaque %p : i64
+  %odd = arith.cmpi eq, %far, %p : i64
+  %any = kernel.warp_any %odd
   kernel.store f32, %p[%p] align 4, %m : f32
 }

@@ -45,9 +45,17 @@ module {
 // CHECK: kernel.group_mma bf16 depth(64) registers(
 // CHECK: kernel.group_wait %{{.*}} pending 1(
 // CHECK: kernel.phase_arrive %[[KEMPTY]]
+// The reference follows a row that grows by more than 2^8, and the output is
+// multiplied only if one of the warp's rows did.
+// CHECK: %[[LIMIT:.*]] = arith.addf %[[M:.*]], %{{.*}} : f32
+// CHECK: %[[GROWS:.*]] = arith.cmpf ugt, %[[NEW:.*]], %[[LIMIT]] : f32
+// CHECK: arith.select %[[GROWS]], %[[NEW]], %[[M]] : f32
+// CHECK: %[[ANY:.*]] = kernel.warp_any
 // CHECK: math.exp2
 // CHECK: kernel.group_wait %{{.*}} pending 0(
 // CHECK: kernel.phase_arrive %[[VEMPTY]]
+// CHECK: scf.if %[[ANY]]
+// CHECK: arith.mulf
 // CHECK: scf.yield
 // CHECK: kernel.group_mma bf16 depth(64) registers(
 // CHECK: kernel.store bf16
