@@ -2,6 +2,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "frontend/api/OutputFile.h"
 #include "frontend/api/PlanCache.h"
 #include "frontend/api/Prepare.h"
 
@@ -11,12 +12,10 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <unistd.h>
 
 using namespace azulejo;
 using namespace azulejo::api;
@@ -122,10 +121,7 @@ az_status az_cache_export_file(const az_compile_options *options,
       [&](cache::Store &store) -> Status {
         if (!path || !out)
           return invalidCall("az_cache_export_file", "an argument is null");
-        // Written beside and renamed: nobody sees half an archive.
-        std::string partial =
-            std::string(path) + "." + std::to_string(getpid());
-        std::ofstream file(partial, std::ios::binary);
+        OutputFile file(path);
         int64_t entries = 0, bytes = 0;
         Status status = store.exportArchive(
             [&](const cache::EntryInfo &) {
@@ -133,19 +129,17 @@ az_status az_cache_export_file(const az_compile_options *options,
               return true;
             },
             [&](std::string_view part) -> Status {
-              file.write(part.data(),
-                         static_cast<std::streamsize>(part.size()));
+              file.stream.write(part.data(),
+                                static_cast<std::streamsize>(part.size()));
               bytes += static_cast<int64_t>(part.size());
-              return file ? Status()
-                          : Status(fileError(path, "cannot write", errno));
+              return file.stream
+                         ? Status()
+                         : Status(fileError(path, "cannot write", errno));
             });
-        file.close();
-        if (status && (!file || std::rename(partial.c_str(), path) != 0))
+        if (status && !file.keep())
           status = fileError(path, "cannot write", errno);
-        if (!status) {
-          std::remove(partial.c_str());
+        if (!status)
           return status;
-        }
         return giveJson(json::Object{{"exported", entries}, {"bytes", bytes}},
                         out);
       });

@@ -5,15 +5,14 @@
 #include "frontend/api/Environment.h"
 #include "frontend/api/Explain.h"
 #include "frontend/api/Gpu.h"
+#include "frontend/api/OutputFile.h"
 #include "frontend/api/Prepare.h"
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 using namespace azulejo;
 using namespace azulejo::api;
@@ -193,21 +192,11 @@ az_status az_executable_save_file(const az_executable *executable,
   return guarded("az_executable_save_file", error, [&]() -> Status {
     if (!executable || !path)
       return invalidCall("az_executable_save_file", "an argument is null");
-    // Written beside and renamed: a reader sees all of it or the old file.
-    std::string partial = std::string(path) + "." + std::to_string(getpid());
     std::string bytes = plan::serialize(executable->plan);
-    bool written = false;
-    {
-      std::ofstream out(partial, std::ios::binary);
-      out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-      out.close();
-      written = out.good();
-    }
-    if (!written || std::rename(partial.c_str(), path) != 0) {
-      Error error = fileError(path, "cannot write");
-      std::remove(partial.c_str());
-      return error;
-    }
+    OutputFile file(path);
+    file.stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!file.keep())
+      return fileError(path, "cannot write");
     return {};
   });
 }

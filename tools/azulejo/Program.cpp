@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,7 +49,19 @@ Status writeFile(Console &console, const std::string &path,
                  const std::string &bytes) {
   if (path == "-")
     return console.print(bytes);
-  std::string partial = path + "." + std::to_string(getpid());
+  // Beside its place and renamed: a reader sees all of it or the old file. But
+  // a rename would end a device or a pipe, and the link instead of its file.
+  namespace fs = std::filesystem;
+  std::error_code none;
+  fs::file_type type = fs::status(path, none).type();
+  bool aside =
+      type == fs::file_type::regular || type == fs::file_type::not_found;
+  std::string target = path, partial = path;
+  if (type == fs::file_type::regular)
+    if (fs::path real = fs::canonical(path, none); !none)
+      target = real.string();
+  if (aside)
+    partial = target + "." + std::to_string(getpid());
   std::FILE *file = std::fopen(partial.c_str(), "wb");
   if (!file)
     return fileError(path, "cannot write", errno);
@@ -58,11 +71,12 @@ Status writeFile(Console &console, const std::string &path,
     good = false;
     code = errno;
   }
-  if (good && std::rename(partial.c_str(), path.c_str()) == 0)
+  if (good && (!aside || std::rename(partial.c_str(), target.c_str()) == 0))
     return {};
   if (good)
     code = errno;
-  std::remove(partial.c_str());
+  if (aside)
+    std::remove(partial.c_str());
   return fileError(path, "cannot write", code);
 }
 

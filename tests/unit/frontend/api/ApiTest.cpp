@@ -17,9 +17,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <set>
 #include <stdexcept>
+#include <sys/stat.h>
+#include <thread>
 
 using namespace azulejo;
 
@@ -157,6 +160,35 @@ TEST_F(Api, SaveAndLoad) {
   Result<Executable> damaged = Executable::loadFrom(path);
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error().where, "file '" + path + "'");
+}
+
+// A file is replaced as a whole, which must not happen to what is no file.
+TEST_F(Api, DevicesPipesAndLinksStayWhatTheyAre) {
+  Graph g = doubling();
+  fillCache(place.path, g, hostPlan());
+  Result<Executable> exe = compile(g, device, options());
+  ASSERT_TRUE(exe);
+  std::string pipe = place.path + "/pipe", file = place.path + "/file",
+              link = place.path + "/link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string read;
+  std::thread reader([&] {
+    std::ifstream in(pipe, std::ios::binary);
+    read.assign(std::istreambuf_iterator<char>(in), {});
+  });
+  Status saved = exe->saveTo(pipe);
+  reader.join();
+  ASSERT_TRUE(saved) << saved.error().str();
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_EQ(read, *exe->save());
+  std::ofstream(file) << "old";
+  std::filesystem::create_symlink("file", link);
+  ASSERT_TRUE(exe->saveTo(link));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  ASSERT_TRUE(Executable::loadFrom(file));
+  Status folder = exe->saveTo(place.path);
+  ASSERT_FALSE(folder);
+  EXPECT_EQ(folder.error().where, "file '" + place.path + "'");
 }
 
 TEST_F(Api, APlanForAnotherMachineIsShownButNotRun) {
