@@ -49,6 +49,20 @@ def _sdpa(backend):
     return make
 
 
+def _flash_attention_4(case):
+    """Of the package flash-attn-4, whose path for Hopper compiles itself."""
+    try:
+        from flash_attn.cute import flash_attn_func
+    except ImportError as error:
+        raise Unavailable(f"flash-attn-4 is not installed: {error}") from error
+
+    def run(q, k, v):
+        made = flash_attn_func(q, k, v, softmax_scale=case.scale(),
+                               causal=case.p["causal"])
+        return (made[0] if isinstance(made, tuple) else made,)
+    return run
+
+
 def _unfused_attention(case):
     """Scores, softmax and sum as three steps; at most 8 GB of scores."""
     p = case.p
@@ -116,7 +130,8 @@ def _gpt2(attention):
 PEERS = {
     "attention": {"unfused": _unfused_attention,
                   "cudnn": _sdpa(SDPBackend.CUDNN_ATTENTION),
-                  "fa2": _sdpa(SDPBackend.FLASH_ATTENTION)},
+                  "fa2": _sdpa(SDPBackend.FLASH_ATTENTION),
+                  "fa4": _flash_attention_4},
     "matmul": {"eager": _product, "inductor": _inductor_product},
     "fronted": {"eager": _fronted,
                 "inductor": lambda c: compiled(_fronted(c))},
@@ -126,7 +141,7 @@ PEERS = {
              "inductor_sdpa": lambda c: compiled(_gpt2(_causal_sdpa)(c))},
 }
 # Asked for with --slow-peers: over ten seconds before the first result.
-SLOW = {("gpt2", "inductor_sdpa")}
+SLOW = {("gpt2", "inductor_sdpa"), ("attention", "fa4")}
 # Timed only where the suite is about them; elsewhere they would only cost time.
 ONLY = {("attention", "unfused"): "claims"}
 
