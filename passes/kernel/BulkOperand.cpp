@@ -52,8 +52,10 @@ FailureOr<BulkOperand> BulkOperand::create(tile::MapOp map, Type element,
   if (!operand.box)
     return refuse(why);
   // What lies beyond the extent in the contracted axis must be zero.
-  if (!operand.box->endsWithTensor(contracted) &&
-      !(beyond == HasNoWeight && operand.box->endsByPosition(contracted)))
+  operand.unclear =
+      !operand.box->endsWithTensor(contracted) &&
+      !(beyond != MustBeZero && operand.box->endsByPosition(contracted));
+  if (operand.unclear && beyond != IsCleared)
     return refuse("the tensor goes on where its contracted elements end");
   return operand;
 }

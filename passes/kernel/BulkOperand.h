@@ -29,8 +29,9 @@ public:
   /// What contracted elements of the tensor behind the map's end may be.
   /// HasNoWeight: their factors are zero, so they must not be NaN or infinite;
   /// they are not if a mask of positions ends the map, other than one that
-  /// memory does (lengths).
-  enum Beyond { MustBeZero, HasNoWeight };
+  /// memory does (lengths). IsCleared: anything; who multiplies asks
+  /// mustBeCleared().
+  enum Beyond { MustBeZero, HasNoWeight, IsCleared };
   /// Fails with a diagnostic on a map that is no box; `contracted` is the axis
   /// of the contracted elements.
   static mlir::FailureOr<BulkOperand> create(tile::MapOp map,
@@ -52,6 +53,9 @@ public:
   mlir::BlockArgument view() const { return box->view(); }
   /// The shared tile's rows are the map's second axis.
   bool isTransposed() const { return laneAxis == 0; }
+  /// Contracted elements of the tensor behind the map's end come with the rest
+  /// and may be anything: they have to be zeros before they are multiplied.
+  bool mustBeCleared() const { return unclear; }
   /// The map of the program that this is.
   tile::MapOp map() const { return source; }
 
@@ -59,6 +63,7 @@ private:
   tile::MapOp source;
   std::optional<BulkBox> box;
   unsigned laneAxis = 1;
+  bool unclear = false;
   kernel::SharedTileType type; ///< of one stage
   mlir::Value ring;
 };

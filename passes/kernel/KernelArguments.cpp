@@ -178,7 +178,7 @@ LogicalResult KernelArguments::emitScalar(ThreadBuilder &t, Operation &op) {
 LogicalResult KernelArguments::emitScalars(ThreadBuilder &t, Block &block) {
   for (Operation &op : block)
     if (isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) ||
-        isa<tile::ProgramIdOp>(op))
+        isa<tile::ProgramIdOp, tile::ReadOp>(op))
       if (failed(emitScalar(t, op)))
         return failure();
   return success();

@@ -49,7 +49,8 @@ public:
 
   /// Emits a scalar op of the tile program; its operands have been emitted.
   mlir::LogicalResult emitScalar(ThreadBuilder &t, mlir::Operation &op);
-  /// The program ids and the arithmetic of a block of the tile program.
+  /// The program ids, the arithmetic and the reads of a block of the tile
+  /// program.
   mlir::LogicalResult emitScalars(ThreadBuilder &t, mlir::Block &block);
 
   /// Whether every access of `width` neighbouring lanes that the maps could

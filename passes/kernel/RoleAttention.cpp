@@ -87,7 +87,7 @@ LogicalResult RoleAttention::findOperands() {
         Wanted{k, scoreDot.getRhs(), scoreDot.getTransposeRhs() ? 1u : 0u,
                BulkOperand::MustBeZero},
         Wanted{v, outputDot.getRhs(), outputDot.getTransposeRhs() ? 1u : 0u,
-               BulkOperand::HasNoWeight}}) {
+               BulkOperand::IsCleared}}) {
     auto map = wanted.value.getDefiningOp<tile::MapOp>();
     Block *block =
         &wanted.ring == &q ? &source.getBody().front() : loop.getBody();
@@ -102,6 +102,8 @@ LogicalResult RoleAttention::findOperands() {
       return failure();
     wanted.ring.operand = *operand;
   }
+  if (v.operand->mustBeCleared() && v.operand->isTransposed())
+    return refuse(outputDot, "values of one key do not lie side by side");
   return success();
 }
 
@@ -243,6 +245,41 @@ kernel::GroupMmaOp RoleAttention::startOutput(ThreadBuilder &t,
       output.fragment.elements);
 }
 
+/// Values behind the last step's end are those of keys that the sequence does
+/// not have: they may be NaN, which no weight makes zero. The warps of every
+/// group write zeros over them, all the same ones.
+void RoleAttention::clearValues(ThreadBuilder &t, const RingPosition &at,
+                                Value keys) {
+  constexpr int64_t kChunk = 8;
+  ArrayRef<int64_t> shape = shapeOf(outputDot.getRhs());
+  auto rest = t.b.createOrFold<arith::TruncIOp>(
+      t.loc, t.b.getI32Type(),
+      t.b.createOrFold<arith::RemUIOp>(t.loc, keys, t.i64(shape[0])));
+  Value some = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::ne,
+                                               rest, t.i32(0));
+  t.when(some, {}, [&]() -> SmallVector<Value> {
+    kernel::PhaseWaitOp::create(t.b, t.loc, v.full, at.stage, at.parity);
+    Value perRow = t.i32(shape[1] / kChunk);
+    Value thread = t.b.createOrFold<arith::RemUIOp>(
+        t.loc, grid.thread, t.i32(kernel::kGroupThreads));
+    t.loop(t.add(t.mul(rest, perRow), thread),
+           t.i32(shape[0] * shape[1] / kChunk), t.i32(kernel::kGroupThreads),
+           {}, [&](Value chunk, ValueRange) -> SmallVector<Value> {
+             SmallVector<Value> zeros(kChunk, t.zero(t.b.getF32Type()));
+             kernel::TileStoreOp::create(
+                 t.b, t.loc, zeros, v.operand->tile(), at.stage,
+                 t.b.createOrFold<arith::DivUIOp>(t.loc, chunk, perRow),
+                 t.mul(t.b.createOrFold<arith::RemUIOp>(t.loc, chunk, perRow),
+                       t.i32(kChunk)));
+             return {};
+           });
+    kernel::BulkFenceOp::create(t.b, t.loc);
+    kernel::GroupBarrierOp::create(t.b, t.loc, t.add(group, t.i32(1)),
+                                   kernel::kGroupThreads, /*arrive=*/false);
+    return {};
+  });
+}
+
 /// Accumulators of two neighbouring blocks, packed in pairs, are an operand.
 static SmallVector<Value> pack(ThreadBuilder &t, Fragment &weights, Type type) {
   SmallVector<Value> registers;
@@ -363,6 +400,8 @@ LogicalResult RoleAttention::emitLoop(ThreadBuilder &t, RingPosition &at) {
     pending = {{left[2], left[3]}, llvm::to_vector(left.slice(4, weights))};
     scatter(left.drop_front(4 + weights));
     arriveForWarp(t, grid, q.empty, t.i32(0)); // the last scores are there
+    if (v.operand->mustBeCleared())
+      clearValues(t, pending.values, t.sub(high, low));
     finish(t, startOutput(t, pending), output);
     arriveForWarp(t, grid, v.empty, pending.values.stage);
     SmallVector<Value> done{left[0], left[1]};

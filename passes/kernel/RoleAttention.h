@@ -83,6 +83,9 @@ private:
                                Pending *before, Pending &now);
   kernel::GroupMmaOp startScores(ThreadBuilder &t, const RingPosition &at);
   kernel::GroupMmaOp startOutput(ThreadBuilder &t, const Pending &of);
+  /// Zeros over the values of the last step, at `at`, that are behind the end
+  /// of the item's `keys`.
+  void clearValues(ThreadBuilder &t, const RingPosition &at, mlir::Value keys);
   void finish(ThreadBuilder &t, kernel::GroupMmaOp product, TileValue &result);
 
   tile::KernelOp source;

@@ -518,7 +518,7 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
     facts.elementBytes = 2;
   for (const char *role : {"bias", "mask"})
     facts.scoreOperands += opset::attentionOperand(attrs, role) >= 0;
-  facts.plain = opset::attentionOperand(attrs, "lengths") < 0;
+  facts.plain = true;
   for (unsigned operand : {0u, 1u, 2u})
     facts.plain &= isa<BlockArgument>(op->getOperand(operand));
   facts.causal = std::get<std::string>(attrs.at("causal")) != "none";

@@ -285,8 +285,12 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
             facts.elementBytes / kSharedRate;
     Footprint print = attentionFootprint(s, facts);
     int64_t resident = print.perUnit(shared);
+    // Few blocks do not fill a unit; a warp has a quarter of the arithmetic.
+    auto together = std::max<int64_t>(
+        1, std::min<int64_t>(resident, std::ceil(blocks / units)));
+    math *= 4.0 / std::min<int64_t>(4, together * warpsOf(s));
     double clocks =
-        clocksOf(blocks, std::max(math, feed), keys / tn, s, resident, units);
+        clocksOf(blocks, std::max(math, feed), keys / tn, s, together, units);
     if (print.registers > kMostRegisters + 1)
       clocks *= kTight;
     return clocks * (resident > s.knob("minBlocks") ? 1.001 : 1);

@@ -32,7 +32,7 @@ struct AttentionFacts {
   int64_t elementBytes = 4;
   int64_t scoreOperands = 0; ///< read for every score: bias, mask
   /// Queries, keys and values are tensors as they lie in memory, which bulk
-  /// copies fetch, and memory does not say where keys end.
+  /// copies fetch.
   bool plain = false;
   bool causal = false;
   int64_t window = 0; ///< keys that a query sees under a causal mask; 0: all

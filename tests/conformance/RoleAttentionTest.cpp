@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace azulejo;
 using namespace azulejo::conformance;
 
@@ -36,18 +38,34 @@ struct Case {
   bool bshd = false, bias = false, mask = false, slopes = false, lse = false;
   std::string causal = "none";
   double softcap = 0;
+  std::vector<double> lengths = {}; ///< of both sequences; none: all keys
 
   Shape shape(int64_t count, int64_t length, int64_t channels) const {
     return bshd ? Shape{Dim(2), Dim(length), Dim(count), Dim(channels)}
                 : Shape{Dim(2), Dim(count), Dim(length), Dim(channels)};
   }
 
+  /// Keys and values; behind the length of their sequence they are NaN.
+  Fill poisoned() const {
+    if (lengths.empty())
+      return uniform();
+    return [*this](DType type, Ints shape, uint64_t seed) {
+      HostTensor tensor = randomTensor(type, shape, seed);
+      int64_t inner = shape[3] * (bshd ? shape[2] : 1),
+              sequence = tensor.elements() / shape[0];
+      for (int64_t i = 0; i < tensor.elements(); ++i)
+        if (static_cast<double>(i / inner % keys) >= lengths[i / sequence])
+          tensor.setFlat(i, std::nan(""));
+      return tensor;
+    };
+  }
+
   Sketch sketch() const {
     Sketch s;
     std::vector<ValueId> operands{
         s.input(dtype, shape(heads, queries, size)),
-        s.input(dtype, shape(kvHeads, keys, size)),
-        s.input(dtype, shape(kvHeads, keys, valueSize))};
+        s.input(dtype, shape(kvHeads, keys, size), poisoned()),
+        s.input(dtype, shape(kvHeads, keys, valueSize), poisoned())};
     std::string roles;
     auto give = [&](const char *role, ValueId id) {
       roles += (roles.empty() ? "" : ",") + std::string(role);
@@ -58,6 +76,8 @@ struct Case {
     if (mask)
       give("mask", s.input(DType::I1, {Dim(2), Dim(1), Dim(queries), Dim(keys)},
                            uniform(-0.5, 2)));
+    if (!lengths.empty())
+      give("lengths", s.input(DType::I32, {Dim(2)}, values(lengths)));
     if (slopes)
       give("slopes", s.input(DType::F32, {Dim(heads)}, uniform(0.02, 0.5)));
     for (ValueId id : s.ops("attention", operands,
@@ -76,8 +96,11 @@ struct Case {
            " keys, size " + std::to_string(size) + "/" +
            std::to_string(valueSize) + (bshd ? " bshd " : " bhsd ") + causal +
            " window " + std::to_string(window) + (bias ? " bias" : "") +
-           (mask ? " mask" : "") + (slopes ? " slopes" : "") +
-           (lse ? " lse" : "");
+           (mask ? " mask" : "") +
+           (lengths.empty() ? ""
+                            : " lengths " + std::to_string(lengths[0]) + " " +
+                                  std::to_string(lengths[1])) +
+           (slopes ? " slopes" : "") + (lse ? " lse" : "");
   }
 };
 
@@ -146,6 +169,32 @@ TEST(RoleAttention, Masks) {
   check({.bshd = true, .bias = true}, Roles{2, 64, 2});
   check({.mask = true, .lse = true, .causal = "bottom_right"}, Roles{1, 64, 2});
   check({.slopes = true, .causal = "bottom_right"}, Roles{2, 128, 3});
+}
+
+/// Lengths that end a step, within one, before the first, and behind the keys;
+/// what is behind them is NaN.
+TEST(RoleAttention, Lengths) {
+  for (const char *causal : {"none", "top_left", "bottom_right"}) {
+    check({.lse = true, .causal = causal, .lengths = {0, 333}},
+          Roles{2, 64, 2});
+    check({.bshd = true, .causal = causal, .lengths = {64, 1000}},
+          Roles{1, 96, 3});
+    check({.size = 128,
+           .valueSize = 128,
+           .lse = true,
+           .causal = causal,
+           .lengths = {1, 129}},
+          Roles{2, 128, 2, /*stay=*/0});
+  }
+  // Items of many lengths per block.
+  check({.queries = 560,
+         .keys = 300,
+         .heads = 28,
+         .kvHeads = 7,
+         .size = 80,
+         .valueSize = 80,
+         .lengths = {299, 17}},
+        Roles{1, 64, 2}, "delays=5");
 }
 
 /// Every role late at every boundary, in turn.
