@@ -173,28 +173,40 @@ LogicalResult RoleAttention::emitCopies(ThreadBuilder &t) {
         result = failure();
         return start;
       }
+      // Keys go a step ahead, the first before the queries: its place is free
+      // long before the last item has done with its queries.
+      auto fetch = [&](const Ring &ring, Value at, const RingPosition &place) {
+        arguments.setScalar(loop.getInductionVar(), at);
+        if (failed(arguments.emitScalars(t, *loop.getBody())))
+          result = failure();
+        if (failed(result))
+          return;
+        kernel::PhaseWaitOp::create(t.b, t.loc, ring.empty, place.stage,
+                                    parityBefore(t, place.parity));
+        copy(t, ring, place.stage);
+      };
+      Value low = arguments.scalar(loop.getLowerBound()),
+            high = arguments.scalar(loop.getUpperBound()),
+            step = arguments.scalar(loop.getStep());
+      auto fetchKeys = [&](Value at, const RingPosition &place) {
+        t.when(t.less(at, high), {}, [&]() -> SmallVector<Value> {
+          fetch(k, at, place);
+          return {};
+        });
+      };
+      fetchKeys(low, start);
       kernel::PhaseWaitOp::create(t.b, t.loc, q.empty, t.i32(0),
                                   parityBefore(t, turn));
       copy(t, q, t.i32(0));
-      SmallVector<Value> last = t.loop(
-          arguments.scalar(loop.getLowerBound()),
-          arguments.scalar(loop.getUpperBound()),
-          arguments.scalar(loop.getStep()), {start.stage, start.parity},
-          [&](Value at, ValueRange place) -> SmallVector<Value> {
-            RingPosition now{place[0], place[1]};
-            arguments.setScalar(loop.getInductionVar(), at);
-            if (failed(arguments.emitScalars(t, *loop.getBody()))) {
-              result = failure();
-              return {place[0], place[1]};
-            }
-            for (Ring *ring : {&k, &v}) {
-              kernel::PhaseWaitOp::create(t.b, t.loc, ring->empty, now.stage,
-                                          parityBefore(t, now.parity));
-              copy(t, *ring, now.stage);
-            }
-            RingPosition next = now.next(t, k.stages);
-            return {next.stage, next.parity};
-          });
+      SmallVector<Value> last =
+          t.loop(low, high, step, {start.stage, start.parity},
+                 [&](Value at, ValueRange place) -> SmallVector<Value> {
+                   RingPosition now{place[0], place[1]},
+                       next = now.next(t, k.stages);
+                   fetchKeys(t.add(at, step), next);
+                   fetch(v, at, now);
+                   return {next.stage, next.parity};
+                 });
       return {last[0], last[1]};
     });
     return {};

@@ -4,9 +4,10 @@
 // for devices with bulk copies and products of warp groups. For each item:
 //
 //   copying thread                     multiplying group, its own 64 queries
+//     wait empty k[s]; keys of 0 -> k[s]
 //     wait empty q; the queries -> q     wait full q
 //     for each step j over the keys      for each step j over the keys
-//       wait empty k[s]; keys -> k[s]      wait full k; start q x keys of j
+//       the same with keys of j+1          wait full k; start q x keys of j
 //       wait empty v[s]; values -> v[s]    wait full v; start output +=
 //                                            weights of j-1 x values of j-1
 //                                          wait for the scores; empty k

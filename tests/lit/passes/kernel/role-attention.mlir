@@ -27,7 +27,13 @@ module {
 // CHECK-NEXT: %[[VEMPTY:.*]] = kernel.phases_alloc arrivals(8)
 // CHECK: kernel.set_registers 40
 // CHECK: kernel.block_id
+// The first keys do not wait for the queries, and keys go a step ahead.
+// CHECK: kernel.phase_wait %[[KEMPTY]]
+// CHECK: kernel.bulk_load %{{.*}}, %[[K]]
+// CHECK: kernel.bulk_load %{{.*}}, %[[Q]]
 // CHECK: scf.for
+// CHECK: scf.if
+// CHECK-NOT: scf.for
 // CHECK: kernel.phase_wait %[[KEMPTY]]
 // CHECK: kernel.bulk_load %{{.*}}, %[[K]]
 // CHECK: kernel.phase_wait %[[VEMPTY]]
