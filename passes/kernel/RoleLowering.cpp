@@ -5,6 +5,7 @@
 #include "passes/kernel/RoleLowering.h"
 
 #include "passes/kernel/RegisterSplit.h"
+#include "passes/kernel/RoleSteps.h"
 
 using namespace mlir;
 
@@ -18,7 +19,8 @@ RoleLowering::RoleLowering(tile::KernelOp source,
     : source(source), arguments(source), consumers(schedule.knob("consumers")),
       stages(schedule.knob("stages")),
       rasterGroup(schedule.knob("rasterGroup")),
-      inTurns(consumers > 1 && schedule.knob("pingpong")) {}
+      inTurns(consumers > 1 && schedule.knob("pingpong")),
+      lhsRegisters(schedule.knob("lhsRegisters")) {}
 
 LogicalResult RoleLowering::refuse(Operation *op, const Twine &why) {
   return op->emitOpError("cannot run by roles: ") << why;
@@ -262,75 +264,19 @@ LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
   return result;
 }
 
-/// Starts the products of a step; gives the group of the last of them.
-Value RoleLowering::startStep(ThreadBuilder &t, RingPosition at,
-                              SmallVectorImpl<Fragment> &sums) {
-  Value token;
-  Value firstRow = t.mul(group, t.i32(inTurns ? 0 : groupRows));
-  for (auto [block, sum] : llvm::enumerate(sums)) {
-    Value row = t.add(firstRow,
-                      t.i32(static_cast<int64_t>(block) * kernel::kGroupRows));
-    SmallVector<Type> types(sum.elements.size(), t.b.getF32Type());
-    auto mma = kernel::GroupMmaOp::create(
-        t.b, t.loc, types, kernel::GroupType::get(t.b.getContext()),
-        *dot.getOperandType(), depth, ValueRange{lhs->tile()},
-        ValueRange{at.stage}, ValueRange{row}, /*aRegisters=*/ValueRange(),
-        rhs->tile(), at.stage, t.i32(0),
-        /*aTransposed=*/lhs->isTransposed(),
-        /*bTransposed=*/!rhs->isTransposed(), sum.elements);
-    sum.elements.assign(mma.getResults().begin(), mma.getResults().end());
-    token = mma.getGroup();
-  }
-  return token;
-}
-
 RingPosition RoleLowering::emitSteps(ThreadBuilder &t, RingPosition at,
                                      SmallVectorImpl<Fragment> &sums) {
-  Value low = arguments.scalar(loop.getLowerBound()),
-        high = arguments.scalar(loop.getUpperBound()),
-        step = arguments.scalar(loop.getStep());
-  auto before = [&](Value stage) -> Value {
-    Value first = t.b.createOrFold<arith::CmpIOp>(
-        t.loc, arith::CmpIPredicate::eq, stage, t.i32(0));
-    return t.b.createOrFold<arith::SelectOp>(t.loc, first, t.i32(stages - 1),
-                                             t.sub(stage, t.i32(1)));
-  };
-  auto flatten = [&](SmallVectorImpl<Value> &flat) {
-    for (Fragment &sum : sums)
-      flat.append(sum.elements);
-  };
-  auto unflatten = [&](ValueRange flat) {
-    for (Fragment &sum : sums) {
-      size_t count = sum.elements.size();
-      sum.elements.assign(flat.begin(), flat.begin() + count);
-      flat = flat.drop_front(count);
-    }
-  };
-  SmallVector<Value> carried{at.stage, at.parity,
-                             kernel::GroupNoneOp::create(t.b, t.loc)};
-  flatten(carried);
-  SmallVector<Value> last =
-      t.loop(low, high, step, carried, [&](Value k, ValueRange values) {
-        RingPosition now{values[0], values[1]};
-        unflatten(values.drop_front(3));
-        kernel::PhaseWaitOp::create(t.b, t.loc, full, now.stage, now.parity);
-        Value token = startStep(t, now, sums);
-        kernel::GroupWaitOp::create(t.b, t.loc, TypeRange(), values[2],
-                                    ValueRange(), IntegerAttr());
-        arriveForWarp(t, grid, empty, before(now.stage), t.less(low, k));
-        RingPosition next = now.next(t, stages);
-        SmallVector<Value> yielded{next.stage, next.parity, token};
-        flatten(yielded);
-        return yielded;
-      });
+  RoleSteps steps(t,
+                  {arguments.scalar(loop.getLowerBound()),
+                   arguments.scalar(loop.getUpperBound()),
+                   arguments.scalar(loop.getStep())},
+                  {*lhs, *rhs, dot,
+                   t.mul(group, t.i32(inTurns ? 0 : groupRows)), warpOfGroup},
+                  {full, empty, stages, grid});
+  RingPosition next = steps.run(at, sums, lhsRegisters);
   passTurn(t);
-  ValueRange products = ValueRange(last).drop_front(3);
-  auto wait = kernel::GroupWaitOp::create(
-      t.b, t.loc, SmallVector<Type>(products.size(), t.b.getF32Type()), last[2],
-      products, IntegerAttr());
-  unflatten(wait.getResults());
-  arriveForWarp(t, grid, empty, before(last[0]), t.less(low, high));
-  return {last[0], last[1]};
+  steps.finish(sums);
+  return next;
 }
 
 void RoleLowering::emitEpilogue(ThreadBuilder &t,

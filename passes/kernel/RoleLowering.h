@@ -86,15 +86,14 @@ private:
   mlir::LogicalResult emitProducts(ThreadBuilder &t);
   RingPosition emitSteps(ThreadBuilder &t, RingPosition at,
                          llvm::SmallVectorImpl<Fragment> &sums);
-  mlir::Value startStep(ThreadBuilder &t, RingPosition at,
-                        llvm::SmallVectorImpl<Fragment> &sums);
   void emitEpilogue(ThreadBuilder &t, BulkEpilogue::ColumnReads reads,
                     llvm::MutableArrayRef<Fragment> sums, mlir::Value turn);
 
   tile::KernelOp source;
   KernelArguments arguments;
   int64_t consumers, stages, rasterGroup;
-  bool inTurns; ///< each group has items of its own
+  bool inTurns;      ///< each group has items of its own
+  bool lhsRegisters; ///< products take the left operand from registers
   kernel::FuncOp function;
 
   mlir::scf::ForOp loop;

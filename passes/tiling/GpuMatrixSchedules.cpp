@@ -175,6 +175,7 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
                     {"warpsN", {1}},
                     {"consumers", {1, 2, 3}},
                     {"pingpong", {0, 1}},
+                    {"lhsRegisters", {0, 1}},
                     {"stages", {2, 3, 4, 5, 6, 8}},
                     {"rasterGroup", {1, 8, 16}}},
                    facts, target);

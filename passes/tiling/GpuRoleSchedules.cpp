@@ -46,6 +46,7 @@ constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46,
 /// Instructions of threads per clock, and the part of kMatrixRate that power
 /// lets all units have together: 690 TFLOP/s on an H200.
 constexpr double kThreadRate = 128, kPoweredRate = 0.69 * kMatrixRate;
+constexpr double kLoadClocks = 150; ///< from shared memory to registers
 constexpr double kStepClocks = 8, kItemClocks = 2000, kLatency = 1000;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
 
@@ -61,6 +62,14 @@ int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
 /// Groups that share an item by rows.
 int64_t groupsOfItem(const Schedule &s) {
   return s.knob("pingpong") ? 1 : s.knob("consumers");
+}
+
+/// Registers of a thread that hold its part of the left operand: four for 16
+/// rows and 16 contracted elements of a warp.
+int64_t lhsRegistersOf(const Schedule &s) {
+  if (!s.knob("lhsRegisters"))
+    return 0;
+  return s.knob("tileM") / groupsOfItem(s) / 64 * s.knob("tileK") / 16 * 4;
 }
 
 std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
@@ -81,7 +90,8 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
     return "the tile does not divide among the warp groups";
   int64_t sums = tm / groups * tn / 128;
   int64_t needed =
-      sums + (s.knob("pingpong") ? kOtherRegistersInTurns : kOtherRegisters);
+      sums + lhsRegistersOf(s) +
+      (s.knob("pingpong") ? kOtherRegistersInTurns : kOtherRegisters);
   if (needed > kRegisters[consumers])
     return "a thread needs about " + std::to_string(needed) +
            " registers, it has " + std::to_string(kRegisters[consumers]);
@@ -131,6 +141,10 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double ahead = s.knob("stages") - 1;
   double step =
       std::max({math, feed, fetch, (kLatency + fetch) / ahead}) + kStepClocks;
+  // Between two steps of a group that loads its operand only other groups
+  // multiply.
+  if (s.knob("lhsRegisters"))
+    step += kLoadClocks / (s.knob("pingpong") ? 1 : s.knob("consumers"));
   double steps = std::ceil(depth / tk), powered = tm * tn * tk / kPoweredRate;
   double epilogue =
       kItemClocks +

@@ -27,7 +27,7 @@ int64_t padded(int64_t size) { return (size + kChunk - 1) / kChunk * kChunk; }
 
 struct Roles {
   int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3;
-  bool inTurns = false;
+  bool inTurns = false, lhsRegisters = false;
 
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
@@ -36,7 +36,8 @@ struct Roles {
     return "Matmul{" + knob("tileM", tileM) + "," + knob("tileN", tileN) + "," +
            knob("tileK", tileK) + ",warpsM=1,warpsN=1," +
            knob("consumers", consumers) + "," + knob("pingpong", inTurns) +
-           "," + knob("stages", stages) + ",rasterGroup=8,minBlocks=1}";
+           "," + knob("lhsRegisters", lhsRegisters) + "," +
+           knob("stages", stages) + ",rasterGroup=8,minBlocks=1}";
   }
 };
 
@@ -159,6 +160,27 @@ TEST(Roles, OperandsEitherWay) {
           product.n = 135;
           check(product, Roles{2, tileM, 128, 64, 3});
         }
+}
+
+TEST(Roles, LeftOperandByRegisters) {
+  for (const Roles &roles : {Roles{1, 64, 128, 64, 2, false, true},
+                             Roles{2, 128, 128, 64, 3, false, true},
+                             Roles{2, 256, 64, 128, 2, false, true},
+                             Roles{3, 192, 64, 64, 4, false, true},
+                             Roles{2, 64, 128, 64, 3, true, true}})
+    for (bool a : {false, true}) {
+      Product product{.m = 385, .n = 264, .k = 200, .transposeA = a};
+      product.dtype = a ? DType::F16 : DType::BF16;
+      check(product, roles);
+      check(Product{.m = 300,
+                    .n = 264,
+                    .k = 456,
+                    .lhsBatch = 5,
+                    .rhsBatch = 5,
+                    .transposeA = a,
+                    .transposeB = true},
+            roles);
+    }
 }
 
 TEST(Roles, Batches) {
@@ -366,7 +388,7 @@ TEST(Roles, AnyoneMayBeLate) {
   late(product, Roles{3, 192, 64, 64, 5});
   for (int64_t consumers : {2, 3})
     for (int64_t stages : {2, 3, 4})
-      late(product, Roles{consumers, 64, 64, 64, stages, true});
+      late(product, Roles{consumers, 64, 64, 64, stages, true, stages == 3});
   EXPECT_GE(variants, 20);
 
   product = {.n = 150};
