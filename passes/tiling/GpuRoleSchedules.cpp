@@ -9,9 +9,9 @@
 // group reads all of the right operand), and what a stage's copies need: they
 // start when the stage is free and have the time of the other stages' steps.
 // Where all units multiply at once, power does not let them do so at the full
-// clock; it does where some have no item left. An item takes its steps and its
-// epilogue, which only groups in turns hide, behind each other's steps; a unit
-// takes as many items as the fullest one has.
+// clock; where some have no item left the clock recovers in part. An item takes
+// its steps and its epilogue, which only groups in turns hide, behind each
+// other's steps; a unit takes as many items as the fullest one has.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -157,8 +157,9 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   auto itemClocks = [&](double part) {
     // What is read from shared memory costs power, and with it clocks. The
     // longer ring bridges the more of what no model knows.
-    double multiplies = steps * (std::max(step, part * powered) + 0.03 * feed) *
-                        (1 + 0.03 / ahead);
+    double multiplies =
+        steps * (std::max(step, std::sqrt(part) * powered) + 0.03 * feed) *
+        (1 + 0.03 / ahead);
     if (!inTurns)
       return multiplies + epilogue;
     return std::max(multiplies, (multiplies + epilogue) / consumers);
