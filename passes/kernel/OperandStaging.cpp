@@ -209,16 +209,19 @@ Value OperandStaging::sourceOffset(ThreadBuilder &t, const Ring &ring,
       ring.read, LaneAnalysis(map, chunkElements, laneAxis), chunk.atLane);
 }
 
-void OperandStaging::copyChunk(ThreadBuilder &t, const Ring &ring,
-                               const Chunk &chunk, Value offset, Value stage,
-                               int64_t rowOffset) {
+Value OperandStaging::sourceBase(const Ring &ring) const {
   tile::ReadOp read = ring.read;
+  return arguments.view(read.getView()).base;
+}
+
+void OperandStaging::copyChunk(ThreadBuilder &t, const Ring &ring,
+                               const Chunk &chunk, Value base, Value offset,
+                               Value stage, int64_t rowOffset) {
   Value valid = arith::TruncIOp::create(
       t.b, t.loc, t.b.getI32Type(),
       t.mul(chunk.count, t.i64(kernel::storageBytes(ring.element))));
-  kernel::CopyAsyncOp::create(t.b, t.loc, arguments.view(read.getView()).base,
-                              offset, valid, ring.tile, stage, chunk.row,
-                              chunk.column, rowOffset);
+  kernel::CopyAsyncOp::create(t.b, t.loc, base, offset, valid, ring.tile, stage,
+                              chunk.row, chunk.column, rowOffset);
 }
 
 /// The step of a loop that stays one: nobody can count its rounds. Written out,
@@ -238,9 +241,10 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
     Value offset = sourceOffset(t, ring, chunk);
     // Told from here on, or LLVM prepares every row's offset in front of the
     // loop, in two registers each.
-    Value advance =
-        kernel::OpaqueOp::create(t.b, t.loc, t.mul(stride, t.i64(rowStep)));
-    auto copySome = [&](Value offset, int64_t count) {
+    int64_t bytes = kernel::storageBytes(ring.element);
+    Value advance = kernel::OpaqueOp::create(
+        t.b, t.loc, t.mul(stride, t.i64(rowStep * bytes)));
+    auto copySome = [&](Value base, int64_t count) {
       Value row =
           arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), chunk.row);
       for (int64_t i = 0; i < count; ++i) {
@@ -248,18 +252,19 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
         if (!bounds.rowsFull)
           chunk.count =
               existing(t, bounds, t.add(row, t.i64(down)), chunk.column);
-        copyChunk(t, ring, chunk, offset, stage, down);
-        offset = t.add(offset, advance);
+        copyChunk(t, ring, chunk, base, offset, stage, down);
+        base = t.add(base, advance);
       }
-      return offset;
+      return base;
     };
     int64_t perThread = chunks / threads;
+    Value base = sourceBase(ring);
     if (perThread <= kWrittenOut) {
-      copySome(offset, perThread);
+      copySome(base, perThread);
       return;
     }
     Value firstRow = chunk.row;
-    t.loop(t.i32(0), t.i32(perThread), hidden(t, 1), {offset},
+    t.loop(t.i32(0), t.i32(perThread), hidden(t, 1), {base},
            [&](Value i, ValueRange carried) -> SmallVector<Value> {
              chunk.row = t.add(firstRow, t.mul(i, t.i32(rowStep)));
              return {copySome(carried[0], 1)};
@@ -268,7 +273,8 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
   }
   auto copyAt = [&](Value index) -> SmallVector<Value> {
     Chunk chunk = chunkAt(t, bounds, index);
-    copyChunk(t, ring, chunk, sourceOffset(t, ring, chunk), stage, 0);
+    copyChunk(t, ring, chunk, sourceBase(ring), sourceOffset(t, ring, chunk),
+              stage, 0);
     return {};
   };
   if (chunks > threads * kWrittenOut) {

@@ -83,8 +83,10 @@ private:
   mlir::Value rowStride(ThreadBuilder &t, const Ring &ring);
   mlir::Value sourceOffset(ThreadBuilder &t, const Ring &ring,
                            const Chunk &chunk);
+  mlir::Value sourceBase(const Ring &ring) const;
   void copyChunk(ThreadBuilder &t, const Ring &ring, const Chunk &chunk,
-                 mlir::Value offset, mlir::Value stage, int64_t rowOffset);
+                 mlir::Value base, mlir::Value offset, mlir::Value stage,
+                 int64_t rowOffset);
   MapBody body(ThreadBuilder &t);
   void copyAsync(ThreadBuilder &t, const Ring &ring, const Bounds &bounds,
                  mlir::Value stage);
