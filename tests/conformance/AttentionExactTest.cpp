@@ -528,6 +528,29 @@ TEST(AttentionExact, O054LseOfARowWithoutKeysIsMinusInfinity) {
   }
 }
 
+/// Scores that grow from key to key, by row: some by less than what a reference
+/// may lag behind in a step, some by more in each, some fall. Steps that change
+/// the reference and such that do not follow each other.
+TEST(AttentionExact, ScoresThatGrowStepByStep) {
+  for (DType dtype : {DType::F16, DType::BF16, DType::F32})
+    for (const char *alignment : {"none", "bottom_right"})
+      for (double steepest : {0.005, 0.03, 0.3}) {
+        SCOPED_TRACE(std::string(alignment) + " " + std::to_string(steepest));
+        Problem{.dtype = dtype,
+                .Hq = 2,
+                .Hkv = 1,
+                .Sq = 70,
+                .Sk = 250,
+                .D = 64,
+                .Dv = 64,
+                .q = uniform(-steepest, steepest),
+                .k = ramp(2),
+                .v = uniform(),
+                .attrs = causal(alignment)}
+            .agrees();
+      }
+}
+
 TEST(AttentionExact, O055NanPastTheLengthsNeverMatters) {
   // Rows at and past 13 hold NaN in k and v.
   auto poisoned = [](double value) -> Fill {

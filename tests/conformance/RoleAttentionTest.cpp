@@ -39,6 +39,7 @@ struct Case {
   std::string causal = "none";
   double softcap = 0;
   std::vector<double> lengths = {}; ///< of both sequences; none: all keys
+  double steepest = 0; ///< scores grow (fall) from key to key; 0: at random
 
   Shape shape(int64_t count, int64_t length, int64_t channels) const {
     return bshd ? Shape{Dim(2), Dim(length), Dim(count), Dim(channels)}
@@ -63,8 +64,10 @@ struct Case {
   Sketch sketch() const {
     Sketch s;
     std::vector<ValueId> operands{
-        s.input(dtype, shape(heads, queries, size)),
-        s.input(dtype, shape(kvHeads, keys, size), poisoned()),
+        s.input(dtype, shape(heads, queries, size),
+                steepest > 0 ? uniform(-steepest, steepest) : uniform()),
+        s.input(dtype, shape(kvHeads, keys, size),
+                steepest > 0 ? ramp(bshd ? 1 : 2) : poisoned()),
         s.input(dtype, shape(kvHeads, keys, valueSize), poisoned())};
     std::string roles;
     auto give = [&](const char *role, ValueId id) {
@@ -169,6 +172,18 @@ TEST(RoleAttention, Masks) {
   check({.bshd = true, .bias = true}, Roles{2, 64, 2});
   check({.mask = true, .lse = true, .causal = "bottom_right"}, Roles{1, 64, 2});
   check({.slopes = true, .causal = "bottom_right"}, Roles{2, 128, 3});
+}
+
+/// Rows whose reference follows in every step, now and then, and never.
+TEST(RoleAttention, ScoresThatGrowStepByStep) {
+  for (double steepest : {0.005, 0.03, 0.3})
+    for (const char *causal : {"none", "bottom_right"})
+      check({.dtype = steepest > 0.1 ? DType::F16 : DType::BF16,
+             .keys = 250,
+             .lse = true,
+             .causal = causal,
+             .steepest = steepest},
+            Roles{2, 64, 2});
 }
 
 /// Lengths that end a step, within one, before the first, and behind the keys;
