@@ -65,6 +65,11 @@ Value KernelArguments::itemCount(ThreadBuilder &t) const {
   return count;
 }
 
+/// Items of uneven length that follow each other before the last axis moves on:
+/// several for each place that a GPU has for blocks. Those of attention with
+/// tiles of 128 queries and heads of 128 read about 32 MiB.
+static constexpr int64_t kStripItems = 512;
+
 /// Whether a scalar of the program follows from its place along `axis`.
 static bool followsFrom(Value value, int64_t axis) {
   Operation *op = value.getDefiningOp();
@@ -84,42 +89,60 @@ bool KernelArguments::lastTakesLongest() {
                       });
 }
 
+using Pair = std::pair<Value, Value>;
+
+/// Quotient and rest.
+static Pair split(ThreadBuilder &t, Value x, Value by) {
+  return {t.b.createOrFold<arith::DivUIOp>(t.loc, x, by),
+          t.b.createOrFold<arith::RemUIOp>(t.loc, x, by)};
+}
+
+/// Row and column of an item of a plane that is walked in strips of `height`
+/// rows, the rows of one fastest. The last strip may be lower.
+static Pair placeInStrips(ThreadBuilder &t, Value item, Value rows,
+                          Value columns, Value height) {
+  auto [strip, inStrip] = split(t, item, t.mul(height, columns));
+  Value first = t.mul(strip, height);
+  auto [column, row] = split(t, inStrip, t.min(t.sub(rows, first), height));
+  return {t.add(first, row), column};
+}
+
 void KernelArguments::placeItem(ThreadBuilder &t, Value item,
                                 int64_t rasterGroup, bool paired) {
-  auto split = [&](Value x, Value by) {
-    return std::pair{t.b.createOrFold<arith::DivUIOp>(t.loc, x, by),
-                     t.b.createOrFold<arith::RemUIOp>(t.loc, x, by)};
-  };
   programIds.assign(gridSteps.size(), Value());
   // Which walk of the last axis this is.
-  Value walk = paired ? split(item, gridSteps.back()).first : Value();
+  Value walk = paired ? split(t, item, gridSteps.back()).first : Value();
   size_t axis = gridSteps.size();
-  if (rasterGroup > 1 && axis >= 2) {
-    // Strips of `rasterGroup` rows; within one the rows vary fastest. The last
-    // strip may be lower.
+  bool uneven = lastTakesLongest();
+  if (uneven && !paired) {
+    // Longest first: the last axis is walked backwards, and slowest within
+    // strips of so many items that their operands stay in the cache.
+    Value columns = gridSteps[--axis], rows = t.i64(1);
+    for (size_t other = 0; other < axis; ++other)
+      rows = t.mul(rows, gridSteps[other]);
+    Value height =
+        t.max(t.b.createOrFold<arith::DivUIOp>(t.loc, t.i64(kStripItems),
+                                               t.max(columns, t.i64(1))),
+              t.i64(1));
+    auto [row, column] = placeInStrips(t, item, rows, columns, height);
+    programIds[axis] = t.sub(t.sub(columns, t.i64(1)), column);
+    item = row;
+  } else if (rasterGroup > 1 && axis >= 2) {
     Value rows = gridSteps[axis - 2], columns = gridSteps[axis - 1];
-    auto [rest, inPlane] = split(item, t.mul(rows, columns));
-    auto [strip, inStrip] = split(inPlane, t.mul(t.i64(rasterGroup), columns));
-    Value first = t.mul(strip, t.i64(rasterGroup));
-    Value height = t.min(t.sub(rows, first), t.i64(rasterGroup));
-    auto [column, row] = split(inStrip, height);
-    programIds[axis - 1] = column;
-    programIds[axis - 2] = t.add(first, row);
+    auto [rest, inPlane] = split(t, item, t.mul(rows, columns));
+    std::tie(programIds[axis - 2], programIds[axis - 1]) =
+        placeInStrips(t, inPlane, rows, columns, t.i64(rasterGroup));
     item = rest;
     axis -= 2;
   }
   for (; axis-- > 1;)
-    std::tie(item, programIds[axis]) = split(item, gridSteps[axis]);
+    std::tie(item, programIds[axis]) = split(t, item, gridSteps[axis]);
   if (!programIds.empty() && !programIds[0])
     programIds[0] = item;
-  if (!lastTakesLongest())
+  if (!uneven || !paired)
     return;
   Value &id = programIds.back(), number = id;
   Value last = t.sub(gridSteps.back(), t.i64(1));
-  if (!paired) {
-    id = t.sub(last, number);
-    return;
-  }
   auto isOdd = [&](Value x) {
     return t.b.createOrFold<arith::TruncIOp>(t.loc, t.b.getI1Type(), x);
   };

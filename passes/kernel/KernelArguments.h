@@ -37,10 +37,10 @@ public:
   /// fastest; with `rasterGroup` above 1 the last two axes are walked in strips
   /// of that many steps of the one before last, so that blocks which run
   /// together share operands of both. Where later items along the last axis
-  /// take longer they come first, and the short ones fill the end; if `paired`,
-  /// a long one and a short one come in turns, last, first, last but one, ...,
-  /// and along the last axis' next walk the same backwards: every two from an
-  /// even number on are equally long together.
+  /// take longer they come first, over all other axes, and the short ones fill
+  /// the end; if `paired`, a long one and a short one come in turns along the
+  /// last axis, last, first, last but one, ..., and in its next walk the same
+  /// backwards: every two from an even number on are equally long together.
   void placeItem(ThreadBuilder &t, mlir::Value item, int64_t rasterGroup = 1,
                  bool paired = false);
   /// Whether items have more steps the later they are along the last axis:
