@@ -6,9 +6,9 @@
 // with one group it takes both. What comes on top are the ends of items, and
 // units that have nothing left to do:
 //
-//   stay=0   the device deals items out, head by head. Under a causal mask the
-//            last head's longest item begins when nearly all others are done,
-//            and runs on alone for half of its time on average.
+//   stay=0   the device deals items out. Under a causal mask the longest come
+//            first, those of a strip of heads together: the last strip's begin
+//            when all others are dealt out.
 //   stay=1   every block has its share from the start, in whole rounds. Under
 //            a causal mask a round is a pair of a long and a short item, all
 //            pairs of one length (PairedItems.h). A window has no pairs.
@@ -40,6 +40,9 @@ constexpr double kOverlap = 0.35; ///< of the shorter part that is not hidden
 constexpr double kStepClocks = 150, kBlockClocks = 2500, kExposed = 0.3;
 /// What unknown sizes are taken for.
 constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
+/// Items that are dealt out together, the longest first (KernelArguments.cpp).
+constexpr double kStripItems = 512;
+constexpr double kDealt = 1.02; ///< units do not end at the same time
 
 int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
@@ -127,8 +130,9 @@ double span(const Items &items, double step, bool stay, double units) {
   double longest = items.longest * step + kBlockClocks;
   if (!items.uneven || items.count <= units)
     return rounds(items.count) * longest;
-  double all = items.count * (items.mean * step + kBlockClocks);
-  return std::max(longest, all / units + longest / 2);
+  double all = items.count * (items.mean * step + kBlockClocks) / units;
+  double last = all * std::min(1.0, kStripItems / items.count);
+  return kDealt * (all - last + std::max(longest, last));
 }
 
 double clocks(const Schedule &s, const AttentionFacts &facts,

@@ -33,6 +33,22 @@ protected:
     return constant.value_or(-1);
   }
 
+  /// A program over so many heads and tiles, the later the longer.
+  static std::string growing(int64_t heads, int64_t tiles) {
+    return "tile.kernel @k attributes {family = \"Attention\", gridExtents = "
+           "[\"" +
+           std::to_string(heads) + "\", \"" + std::to_string(tiles * 64) +
+           "\"], gridTiles = array<i64: 1, 64>, schedule = \"Attention{}\", "
+           "symbols = []} {\n"
+           "  %c0 = arith.constant 0 : index\n"
+           "  %c64 = arith.constant 64 : index\n"
+           "  %h = tile.program_id 0\n"
+           "  %p = tile.program_id 1\n"
+           "  %end = arith.muli %p, %c64 : index\n"
+           "  scf.for %i = %c0 to %end step %c64 {\n  }\n"
+           "}\n";
+  }
+
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   OpBuilder builder{&context};
@@ -52,8 +68,9 @@ TEST_F(PairedItems, EveryItemIsTakenOnce) {
           int64_t item = known(mine.item(t.i64(n)));
           ++taken[item];
           // Halves of a pair are neighbours of one block.
-          if (n % 2)
+          if (n % 2) {
             EXPECT_EQ(item, known(mine.item(t.i64(n - 1))) + 1);
+          }
         }
       }
       EXPECT_EQ(taken.size(), static_cast<size_t>(items));
@@ -69,19 +86,7 @@ TEST_F(PairedItems, EveryItemIsTakenOnce) {
 TEST_F(PairedItems, LongAndShortComeInTurns) {
   for (int64_t tiles : {1, 2, 8, 9}) {
     SCOPED_TRACE(tiles);
-    std::string text =
-        "tile.kernel @k attributes {family = \"Attention\", gridExtents = "
-        "[\"4\", \"" +
-        std::to_string(tiles * 64) +
-        "\"], gridTiles = array<i64: 1, 64>, schedule = \"Attention{}\", "
-        "symbols = []} {\n"
-        "  %c0 = arith.constant 0 : index\n"
-        "  %c64 = arith.constant 64 : index\n"
-        "  %h = tile.program_id 0\n"
-        "  %p = tile.program_id 1\n"
-        "  %end = arith.muli %p, %c64 : index\n"
-        "  scf.for %i = %c0 to %end step %c64 {\n  }\n"
-        "}\n";
+    std::string text = growing(4, tiles);
     OwningOpRef<ModuleOp> program =
         parseSourceString<ModuleOp>(text, ParserConfig(&context));
     ASSERT_TRUE(program);
@@ -101,13 +106,40 @@ TEST_F(PairedItems, LongAndShortComeInTurns) {
               tile = known(arguments.scalar(*std::next(ids)));
       ++taken[{head, tile}];
       EXPECT_EQ(head, item / tiles);
-      if (item % 2)
+      if (item % 2) {
         EXPECT_EQ(before + tile, tiles - 1);
-      else if (head % 2 == 0)
+      } else if (head % 2 == 0) {
         EXPECT_EQ(tile, tiles - 1 - item % tiles / 2); // the longest first
+      }
       before = tile;
     }
     EXPECT_EQ(taken.size(), static_cast<size_t>(4 * tiles));
+  }
+}
+
+/// The longest items of a strip of heads come first, then the second longest,
+/// and so on; then the next strip. 512 items are a strip.
+TEST_F(PairedItems, LongestOfAStripComeFirst) {
+  constexpr int64_t kHeads = 5, kTiles = 200, kHeight = 2;
+  std::string text = growing(kHeads, kTiles);
+  OwningOpRef<ModuleOp> program =
+      parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  ASSERT_TRUE(program);
+  auto source = *program->getOps<tile::KernelOp>().begin();
+  gpu::KernelArguments arguments(source);
+  Block entry;
+  ASSERT_TRUE(succeeded(arguments.bindArguments(t, entry)));
+  for (int64_t item = 0; item < kHeads * kTiles; ++item) {
+    SCOPED_TRACE(item);
+    arguments.placeItem(t, t.i64(item));
+    ASSERT_TRUE(succeeded(arguments.emitScalars(t, source.getBody().front())));
+    auto ids = source.getBody().front().getOps<tile::ProgramIdOp>().begin();
+    int64_t first = item / (kHeight * kTiles) * kHeight,
+            heads = std::min(kHeight, kHeads - first),
+            number = item - first * kTiles;
+    EXPECT_EQ(known(arguments.scalar(*ids)), first + number % heads);
+    EXPECT_EQ(known(arguments.scalar(*std::next(ids))),
+              kTiles - 1 - number / heads);
   }
 }
 

@@ -42,9 +42,11 @@ double staying(const AttentionFacts &facts) {
   return cost(1) / cost(0);
 }
 
-/// 120 us and 149 us were measured.
+/// Pairs fill all rounds but for three in a hundred; what the device deals out,
+/// the longest items of a strip of heads first, does about as well.
 TEST(AttentionRoles, PairsKeepUnitsBusyUnderACausalMask) {
-  EXPECT_NEAR(staying(attention(16, 4096)), 0.81, 0.05);
+  EXPECT_NEAR(staying(attention(16, 4096)), 0.98, 0.02);
+  EXPECT_LT(staying(attention(16 * 33, 512)), 0.9);
 }
 
 /// With many heads the device has others to deal out; what is left is that
