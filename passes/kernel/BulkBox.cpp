@@ -76,16 +76,16 @@ bool BulkBox::isOne(size_t axis) const {
   return size && size->isConstant(1);
 }
 
-/// Adds the axes outside of `inner` that are walked with it as one by `row`:
-/// the inner index is row mod n, the next one (row / n) mod m, ..., the last
-/// one what is left.
-bool BulkBox::mergeOuter(size_t inner, Value row, Axis &axis) const {
+/// Adds the axes outside of `inner` that are walked with it as one by an axis
+/// of the map: the inner index is x mod n, the next one (x / n) mod m, ..., the
+/// last one what is left.
+bool BulkBox::mergeOuter(size_t inner, unsigned mapAxis, Axis &axis) const {
   tile::MapOp map = access.map;
   auto isSingle = [&](size_t at) { // an axis of one element joins any
     return matchPattern(indices[at], m_Zero()) && isOne(at);
   };
-  Value left = row; // what the axes from `at` outwards are walked by
-  axis.index = row;
+  axis.index = map.getBody().front().getArgument(mapAxis);
+  Value left = axis.index; // what the axes from `at` outwards are walked by
   for (size_t at = inner; indices[at] != left; --at, ++axis.merged) {
     bool none = llvm::all_of(llvm::seq<size_t>(0, at), isSingle);
     if (!isSingle(at)) {
@@ -103,12 +103,44 @@ bool BulkBox::mergeOuter(size_t inner, Value row, Axis &axis) const {
         return false;
       left = outer;
     }
-    if (none) { // nothing is left to be walked, unless rows begin again
+    if (none) { // nothing is left to be walked, unless it begins again
       axis.merged += static_cast<int64_t>(at);
-      return isExtent(map.getExtent()[1 - access.laneAxis], 0, inner + 1);
+      return isExtent(map.getExtent()[mapAxis], 0, inner + 1);
     }
   }
   return true;
+}
+
+/// Whether the value is the same at all points of the map.
+bool BulkBox::isSame(Value value) const {
+  return LaneAnalysis(access.map, 1, 0).kind(value) == LaneAnalysis::Row &&
+         LaneAnalysis(access.map, 1, 1).kind(value) == LaneAnalysis::Row;
+}
+
+/// How the view is walked along the map's lanes.
+bool BulkBox::findLanes(Axis &axis) {
+  tile::MapOp map = access.map;
+  Value lane = map.getBody().front().getArgument(access.laneAxis);
+  // Behind elements that are the same for all, which end at 16 bytes: copies
+  // of boxes that begin elsewhere end the device for the process.
+  int64_t divisor = knownDivisor(map.getOrigin()[access.laneAxis]);
+  Value walked = indices.back();
+  while (auto sum = walked.getDefiningOp<arith::AddIOp>()) {
+    bool left = isSame(sum.getLhs());
+    if (!left && !isSame(sum.getRhs()))
+      break;
+    divisor =
+        std::min(divisor, knownDivisor(left ? sum.getLhs() : sum.getRhs()));
+    walked = left ? sum.getRhs() : sum.getLhs();
+    shifted = true;
+  }
+  if (walked == lane)
+    axis.index = indices.back();
+  else if (shifted || !mergeOuter(indices.size() - 1, access.laneAxis, axis))
+    return false;
+  return divisor * kernel::storageBytes(tile.getElementType()) %
+             kernel::kAccessBytes ==
+         0;
 }
 
 bool BulkBox::findAxes(std::string &why) {
@@ -116,32 +148,21 @@ bool BulkBox::findAxes(std::string &why) {
     why = reason;
     return false;
   };
-  tile::MapOp map = access.map;
-  Block &body = map.getBody().front();
-  unsigned laneAxis = access.laneAxis;
-  Value row = body.getArgument(1 - laneAxis), lane = body.getArgument(laneAxis);
-  if (indices.size() < 2 || indices.back() != lane)
-    return refuse("its rows are not contiguous");
-  // Copies of boxes that begin elsewhere end the device for the process.
-  if (knownDivisor(map.getOrigin()[laneAxis]) *
-      kernel::storageBytes(tile.getElementType()) % kernel::kAccessBytes)
-    return refuse("it begins at no multiple of 16 bytes");
+  Axis lanes;
+  if (indices.size() < 2 || !findLanes(lanes))
+    return refuse("its rows are not contiguous, or do not begin at multiples "
+                  "of 16 bytes");
   if (tile.getRows() > kMostBox)
     return refuse("a box has at most 256 rows");
-  axes.push_back({1, lane, false});
-  LaneAnalysis alongLanes(map, 1, laneAxis), alongRows(map, 1, 1 - laneAxis);
-  auto same = [&](Value index) {
-    return alongLanes.kind(index) == LaneAnalysis::Row &&
-           alongRows.kind(index) == LaneAnalysis::Row;
-  };
+  axes.push_back(lanes);
   bool found = false;
-  for (size_t at = indices.size() - 1; at > 0;) {
+  for (size_t at = indices.size() - lanes.merged; at > 0;) {
     Axis axis;
     size_t inner = at - 1;
-    if (same(indices[inner])) {
+    if (isSame(indices[inner])) {
       axis.index = indices[inner];
     } else {
-      if (found || !mergeOuter(inner, row, axis))
+      if (found || !mergeOuter(inner, 1 - access.laneAxis, axis))
         return refuse("its rows are no box of the tensor");
       found = axis.isRow = true;
     }
@@ -152,14 +173,17 @@ bool BulkBox::findAxes(std::string &why) {
     return refuse("its rows are all the same");
   if (axes.size() > kMostAxes)
     return refuse("a tensor map has at most five axes");
-  bool byMemory = llvm::any_of(opsBehind(indices, body), [](Operation *op) {
-    return isa<tile::ReadOp>(op);
-  });
+  tile::MapOp map = access.map;
+  bool byMemory =
+      llvm::any_of(opsBehind(indices, map.getBody().front()),
+                   [](Operation *op) { return isa<tile::ReadOp>(op); });
   return !byMemory || refuse("its indices come from memory");
 }
 
 /// Whether the value is the size of the view along an axis of the map.
 bool BulkBox::isEndOf(Value value, unsigned axis) const {
+  if (shifted && axis == access.laneAxis)
+    return false;
   size_t to = indices.size();
   for (const Axis &mapped : axes) {
     size_t from = to - mapped.merged;

@@ -4,6 +4,9 @@
 // box of it, if its indices are those of the map:
 //
 //   the map's lanes   the view's innermost axis   axis 0 of the tensor map
+//                     from some element on that is the same for all points
+//                     (a head within a row of several), or neighbouring axes
+//                     that are walked as one
 //   the map's rows    one axis of the view, or neighbouring axes that are
 //                     walked as one: x / n and x mod n, where n is the extent
 //   the same for all  an axis of the tensor map of its own, one element thick
@@ -66,12 +69,15 @@ private:
   bool isExtent(mlir::Value value, size_t from, size_t to) const;
   bool isOne(size_t axis) const;
   bool isEndOf(mlir::Value value, unsigned axis) const;
-  bool mergeOuter(size_t inner, mlir::Value row, Axis &axis) const;
+  bool mergeOuter(size_t inner, unsigned mapAxis, Axis &axis) const;
+  bool findLanes(Axis &axis);
+  bool isSame(mlir::Value value) const;
 
   BulkAccess access;
   kernel::SharedTileType tile;
   llvm::SmallVector<mlir::Value> indices;
   llvm::SmallVector<Axis> axes; ///< innermost first
+  bool shifted = false;         ///< lanes begin elsewhere than the view's axis
 };
 
 } // namespace azulejo::gpu

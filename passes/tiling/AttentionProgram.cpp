@@ -5,6 +5,7 @@
 #include "passes/tiling/AttentionProgram.h"
 
 #include "ir/graph/GraphTypes.h"
+#include "passes/tiling/PlainHeads.h"
 #include "passes/tiling/RegionSizes.h"
 #include "passes/tiling/RowSpace.h"
 
@@ -520,7 +521,7 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
     facts.scoreOperands += opset::attentionOperand(attrs, role) >= 0;
   facts.plain = true;
   for (unsigned operand : {0u, 1u, 2u})
-    facts.plain &= isa<BlockArgument>(op->getOperand(operand));
+    facts.plain &= arePlainHeads(op->getOperand(operand));
   facts.causal = std::get<std::string>(attrs.at("causal")) != "none";
   facts.window = std::get<int64_t>(attrs.at("window"));
   return facts;

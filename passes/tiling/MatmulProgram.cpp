@@ -243,12 +243,17 @@ std::optional<std::string> refusesProduct(graphir::FusedOp region) {
   return std::nullopt;
 }
 
-/// Whether a reshape leaves the last axis alone and joins two axes of rows to
-/// one, or splits one into two: rows that are walked as one. Axes of one
-/// element count where they stand beside the only axis of rows.
+/// Whether a reshape leaves the last axis alone, or joins the last two, and
+/// joins two axes of rows to one, or splits one into two: rows that are walked
+/// as one. Axes of one element count where they stand beside the only axis of
+/// rows.
 static bool joinsRows(graphir::ReshapeOp op) {
   opset::Shape from = shapeOf(op.getInput()), to = shapeOf(op.getResult());
-  if (from.size() < 2 || to.size() < 2 || from.back() != to.back())
+  if (from.size() < 2 || to.size() < 2)
+    return false;
+  if (from.size() > 2 && from[from.size() - 2] * from.back() == to.back())
+    from.pop_back();
+  else if (from.back() != to.back())
     return false;
   from.pop_back();
   to.pop_back();

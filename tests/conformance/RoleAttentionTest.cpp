@@ -223,4 +223,47 @@ TEST(RoleAttention, AnyoneMayBeLate) {
                 std::to_string(++seed));
 }
 
+/// Queries, keys and values of all heads side by side in one row, as a
+/// projection leaves them; `kvHeads` share keys.
+Sketch packedHeads(DType dtype, int64_t heads, int64_t kvHeads, int64_t size,
+                   const std::string &layout) {
+  constexpr int64_t kBatch = 2, kLength = 333;
+  Sketch s;
+  int64_t row = (heads + 2 * kvHeads) * size;
+  ValueId packed =
+      s.input(dtype, {Dim(kBatch), Dim(kLength), Dim(row)}, uniform());
+  int64_t start = 0;
+  auto take = [&](int64_t count) {
+    ValueId part =
+        s.op("slice", {packed},
+             {{"starts", Ints{0, 0, start}},
+              {"sizes", Shape{Dim(kBatch), Dim(kLength), Dim(count * size)}},
+              {"steps", Ints{1, 1, 1}}});
+    start += count * size;
+    ValueId split = s.op(
+        "reshape", {part},
+        {{"shape", Shape{Dim(kBatch), Dim(kLength), Dim(count), Dim(size)}}});
+    return layout == "bshd"
+               ? split
+               : s.op("transpose", {split}, {{"perm", Ints{0, 2, 1, 3}}});
+  };
+  ValueId q = take(heads), k = take(kvHeads), v = take(kvHeads);
+  s.output(s.op("attention", {q, k, v},
+                {{"causal", std::string("bottom_right")}, {"layout", layout}}));
+  return s;
+}
+
+TEST(RoleAttention, HeadsOfOnePackedTensor) {
+  for (const char *layout : {"bshd", "bhsd"})
+    for (DType dtype : {DType::BF16, DType::F16})
+      for (auto [heads, kvHeads] : {std::pair<int64_t, int64_t>{3, 3}, {4, 2}})
+        for (int64_t size : {48, 64, 128}) {
+          SCOPED_TRACE(std::string(layout) + ", size " + std::to_string(size));
+          Options options;
+          options.perRow = true;
+          checkWithRoles(packedHeads(dtype, heads, kvHeads, size, layout),
+                         options, Roles{2, 64, 2}.text(), 2);
+        }
+}
+
 } // namespace

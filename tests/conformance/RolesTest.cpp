@@ -211,7 +211,8 @@ TEST(Roles, SingleAxes) {
   }
 }
 
-// Rows that a reshape joins or splits are copied as they lie.
+// Rows that a reshape joins or splits are copied as they lie, and so are the
+// last two axes where it joins them.
 TEST(Roles, ReshapedRows) {
   const Dim k(64), n(72);
   for (auto [from, to] : std::vector<std::pair<Shape, Shape>>{
@@ -223,7 +224,11 @@ TEST(Roles, ReshapedRows) {
            {{Dim(180), k}, {Dim(3), Dim(60), k}},
            {{Dim(180), k}, {Dim(180), Dim(1), k}},
            {{Dim(180), k}, {Dim(1), Dim(180), k}},
-           {{Dim(180), k}, {Dim(3), Dim(1), Dim(60), k}}}) {
+           {{Dim(180), k}, {Dim(3), Dim(1), Dim(60), k}},
+           // heads of attention, joined
+           {{Dim(3), Dim(60), Dim(4), Dim(16)}, {Dim(180), k}},
+           {{Dim(180), Dim(2), Dim(32)}, {Dim(180), k}},
+           {{Dim(1), Dim(180), Dim(4), Dim(16)}, {Dim(180), k}}}) {
     SCOPED_TRACE(opset::shapeStr(from) + " to " + opset::shapeStr(to));
     Sketch s;
     ValueId a = s.input(DType::BF16, from);
