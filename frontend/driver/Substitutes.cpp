@@ -19,17 +19,25 @@ static Schedules complete(Schedules others, const schedule::Schedule &first,
   return others;
 }
 
+/// Elements of the tile that one warp has, which take its registers.
+static int64_t warpArea(const schedule::Schedule &s) {
+  auto atLeastOne = [&](const char *knob) {
+    return std::max<int64_t>(s.knob(knob), 1);
+  };
+  int64_t warps = atLeastOne("warpsM") * atLeastOne("warpsN");
+  if (s.knob("consumers") > 0) // groups of four warps
+    warps = 4 * (s.knob("pingpong") > 0 ? 1 : s.knob("consumers"));
+  return s.knob("tileM") * s.knob("tileN") / warps;
+}
+
 Schedules insteadOfFlawed(const schedule::Schedule &flawed,
                           const RegionSchedules &known) {
   constexpr size_t kTries = 2;
-  auto area = [](const schedule::Schedule &s) {
-    return s.knob("tileM") * s.knob("tileN");
-  };
   Schedules others;
-  int64_t least = area(flawed);
+  int64_t least = warpArea(flawed);
   for (const schedule::Schedule &schedule : known.space.enumerate(kRanks))
-    if (others.size() < kTries && area(schedule) < least) {
-      least = area(schedule);
+    if (others.size() < kTries && warpArea(schedule) < least) {
+      least = warpArea(schedule);
       others.push_back(schedule);
     }
   return complete(std::move(others), flawed, known);

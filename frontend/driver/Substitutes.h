@@ -14,8 +14,8 @@
 
 namespace azulejo::driver {
 
-/// Where code has flaws: the most promising schedules with smaller and yet
-/// smaller tiles.
+/// Where code has flaws: the most promising schedules that leave a warp less
+/// and yet less of the tile.
 std::vector<schedule::Schedule>
 insteadOfFlawed(const schedule::Schedule &flawed, const RegionSchedules &known);
 

@@ -248,7 +248,8 @@ std::optional<double> Partition::timeOf(const std::vector<Operation *> &ops,
   return us;
 }
 
-/// Whether an operand of the product among `ops` follows from one of `others`.
+/// Whether an operand of the product or the attention (queries, keys, values)
+/// among `ops` follows from one of `others`.
 static bool feedsProduct(const std::vector<Operation *> &others,
                          const std::vector<Operation *> &ops) {
   DenseSet<Operation *> sources(others.begin(), others.end());
@@ -256,6 +257,8 @@ static bool feedsProduct(const std::vector<Operation *> &others,
   for (Operation *op : ops)
     if (isa<graphir::MatmulOp>(op))
       llvm::append_range(stack, op->getOperands());
+    else if (isa<graphir::AttentionOp>(op))
+      llvm::append_range(stack, op->getOperands().take_front(3));
   DenseSet<Operation *> inside(ops.begin(), ops.end()), seen;
   while (!stack.empty()) {
     Operation *def = stack.pop_back_val().getDefiningOp();

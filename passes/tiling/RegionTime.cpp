@@ -69,7 +69,8 @@ std::optional<double> estimatedUs(graphir::FusedOp region,
     return us + (bytesOf(region.getInputs(), region) +
                  bytesOf(region.getOutputs(), region)) /
                     target.memoryGBs / 1e3;
-  if (&family != &matmulFamily() && &family != &smallMFamily())
+  if (&family != &matmulFamily() && &family != &smallMFamily() &&
+      &family != &attentionFamily())
     return std::nullopt;
   schedule::KnobSpace space = &family == &matmulFamily()
                                   ? wholeSpace(region, target)

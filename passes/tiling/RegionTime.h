@@ -3,7 +3,7 @@
 // The models that rank a family's schedules, in microseconds, so that fusion
 // can compare one kernel with two. They know what tells a good schedule from a
 // bad one, not more: worth asking where kernels differ by a large factor, as
-// products with and without warp roles do.
+// products and attention with and without warp roles do.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,8 @@ namespace azulejo::tiling {
 
 /// About how many microseconds the region takes under its default schedule.
 /// Nullopt where no model counts time: on devices without warp roles, on which
-/// an operand that is computed on its way costs little, and for attention.
+/// an operand that is computed on its way costs little, and for attention of few
+/// queries.
 std::optional<double> estimatedUs(graphir::FusedOp region,
                                   const ScheduleFamily &family,
                                   const target::TargetDesc &target);

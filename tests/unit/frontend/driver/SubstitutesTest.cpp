@@ -131,6 +131,24 @@ TEST_F(Substitutes, WhereRolesAreRefusedAKernelWithoutThemIsTaken) {
   EXPECT_TRUE(known->space.contains(other)) << other.str();
 }
 
+TEST_F(Substitutes, FlawsLeadToLessOfTheTileForAWarp) {
+  auto area = [](const schedule::Schedule &s) {
+    int64_t warps = s.knob("consumers") > 0
+                        ? 4 * (s.knob("pingpong") ? 1 : s.knob("consumers"))
+                        : s.knob("warpsM") * s.knob("warpsN");
+    return s.knob("tileM") * s.knob("tileN") / warps;
+  };
+  int64_t least = area(known->fallback);
+  auto others = driver::insteadOfFlawed(known->fallback, *known);
+  ASSERT_GE(others.size(), 2u);
+  EXPECT_EQ(others.back(), known->general);
+  others.pop_back();
+  for (const schedule::Schedule &other : others) {
+    EXPECT_LT(area(other), least) << other.str();
+    least = area(other);
+  }
+}
+
 TEST_F(Substitutes, TheGeneralOneIsTheLast) {
   EXPECT_EQ(replaced([&](const schedule::Schedule &schedule) {
               return !(schedule == known->general);
