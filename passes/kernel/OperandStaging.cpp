@@ -238,12 +238,8 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
     // All chunks of a thread lie in one column, equally far apart: constants in
     // shared memory, one addition each in global memory.
     Chunk chunk = chunkAt(t, bounds, grid.thread);
-    Value offset = sourceOffset(t, ring, chunk);
-    // Told from here on, or LLVM prepares every row's offset in front of the
-    // loop, in two registers each.
-    int64_t bytes = kernel::storageBytes(ring.element);
-    Value advance = kernel::OpaqueOp::create(
-        t.b, t.loc, t.mul(stride, t.i64(rowStep * bytes)));
+    Value bytes = t.i64(kernel::storageBytes(ring.element));
+    Value advance = t.mul(t.mul(stride, t.i64(rowStep)), bytes);
     auto copySome = [&](Value base, int64_t count) {
       Value row =
           arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), chunk.row);
@@ -252,14 +248,18 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
         if (!bounds.rowsFull)
           chunk.count =
               existing(t, bounds, t.add(row, t.i64(down)), chunk.column);
-        copyChunk(t, ring, chunk, base, offset, stage, down);
+        copyChunk(t, ring, chunk, base, t.i64(0), stage, down);
         base = t.add(base, advance);
       }
       return base;
     };
     int64_t perThread = chunks / threads;
-    Value base = sourceBase(ring);
+    Value base =
+        t.add(sourceBase(ring), t.mul(sourceOffset(t, ring, chunk), bytes));
     if (perThread <= kWrittenOut) {
+      // Hidden, or LLVM prepares every row's address in front of the loop over
+      // the steps, in two registers each.
+      advance = kernel::OpaqueOp::create(t.b, t.loc, advance);
       copySome(base, perThread);
       return;
     }

@@ -22,7 +22,7 @@
 // STEP: cp.async.wait_group
 // STEP: mov.b64 %[[DOWN:rd[0-9]+]], %rd{{[0-9]+}};
 // STEP: cp.async.cg
-// STEP: add.s64 %{{rd[0-9]+}}, %{{rd[0-9]+}}, %[[DOWN]];
+// STEP: add.s64 %{{rd[0-9]+}}, {{(%rd[0-9]+, )?}}%[[DOWN]]{{[,;]}}
 // STEP: cp.async.cg
 // STEP: vote.sync.any.pred %[[ANY:p[0-9]+]]
 // STEP: @%{{p[0-9]+}} bra
