@@ -24,9 +24,9 @@ constexpr int64_t kMostRegisters = 255; ///< of a thread
 constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
 /// Registers that addresses, counters and operands in flight take.
 constexpr int64_t kOtherRegisters = 72;
-/// How many of those an assembler does without where it has to, and what that
-/// costs of the time, at about most.
-constexpr int64_t kYielding = 36;
+/// How many of those an assembler does without where it has to (beyond, it
+/// spills), and what that costs of the time, at about most.
+constexpr int64_t kYielding = 20;
 constexpr double kTight = 1.1;
 /// Rates per clock and unit: multiply-adds of 16-bit and of f32 operands,
 /// bytes of shared memory, bytes from the cache all units share.
