@@ -18,7 +18,18 @@
 
 namespace azulejo {
 inline namespace v0 {
+
+/// How matmul and attention may treat f32 operands.
+enum class Precision {
+  ieee, ///< as they are
+  tf32, ///< rounded to 10 bits of mantissa where a device is faster so
+};
+
 namespace detail {
+
+inline std::string precisionText(Precision precision) {
+  return precision == Precision::tf32 ? "tf32" : "ieee";
+}
 
 /// Attributes as the C ABI takes them; keeps what the pointers point to.
 class AttributeList {

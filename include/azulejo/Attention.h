@@ -24,6 +24,7 @@ struct AttentionOptions {
   /// 0: none; else scores become softcap * tanh(score / softcap).
   double softcap = 0;
   Layout layout = Layout::bhsd;
+  Precision precision = Precision::ieee; ///< of both products
   std::string name = {};
 };
 
@@ -55,7 +56,8 @@ inline std::vector<Tensor> attention(const Tensor &q, const Tensor &k,
       {"softcap", options.softcap},
       {"layout", std::string(options.layout == Layout::bhsd ? "bhsd" : "bshd")},
       {"lse", lse},
-      {"roles", roles}};
+      {"roles", roles},
+      {"precision", precisionText(options.precision)}};
   // A window of 0 tokens is a mistake here, though the attribute's "none".
   if (mask.hasWindow)
     attrs.push_back(

@@ -166,13 +166,16 @@ inline Tensor rope(const Tensor &x, const Tensor &cosTable,
 
 struct MatmulOptions {
   bool transposeA = false, transposeB = false;
+  Precision precision = Precision::ieee;
   Name name = {};
 };
 inline Tensor matmul(const Tensor &a, const Tensor &b,
                      const MatmulOptions &options = {}) {
-  return detail::apply1("matmul", {a, b}, options.name,
-                        {{"transpose_a", options.transposeA},
-                         {"transpose_b", options.transposeB}});
+  return detail::apply1(
+      "matmul", {a, b}, options.name,
+      {{"transpose_a", options.transposeA},
+       {"transpose_b", options.transposeB},
+       {"precision", detail::precisionText(options.precision)}});
 }
 
 } // namespace v0

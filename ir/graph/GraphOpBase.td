@@ -25,6 +25,9 @@ defvar Graph_Ints = DenseI64ArrayAttr;
 defvar Graph_Shape = Graph_DimsAttr;
 defvar Graph_DType = TypeAttr;
 
+// How products may round f32 operands. Left out of texts where it is "ieee".
+defvar Graph_Precision = DefaultValuedAttr<StrAttr, "\"ieee\"">;
+
 // An op of the op set: `graph.name %a, %b {attributes} : (types) -> type`.
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<Graph_Dialect, mnemonic, !listconcat([Pure, InferredByOpset],

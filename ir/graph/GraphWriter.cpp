@@ -59,9 +59,12 @@ Value GraphWriter::transpose(Value x, std::vector<int64_t> perm) {
   return moves ? op("transpose", {x}, {{"perm", std::move(perm)}}) : x;
 }
 
-Value GraphWriter::matmul(Value a, Value b, bool transposeA, bool transposeB) {
+Value GraphWriter::matmul(Value a, Value b, bool transposeA, bool transposeB,
+                          StringRef precision) {
   return op("matmul", {a, b},
-            {{"transpose_a", transposeA}, {"transpose_b", transposeB}});
+            {{"transpose_a", transposeA},
+             {"transpose_b", transposeB},
+             {"precision", precision.str()}});
 }
 
 Value GraphWriter::reduce(StringRef name, Value x, int64_t axis) {

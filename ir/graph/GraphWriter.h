@@ -36,8 +36,8 @@ public:
   Value cast(Value x, opset::DType dtype);
   Value reshape(Value x, opset::Shape shape);
   Value transpose(Value x, std::vector<int64_t> perm);
-  Value matmul(Value a, Value b, bool transposeA = false,
-               bool transposeB = false);
+  Value matmul(Value a, Value b, bool transposeA, bool transposeB,
+               llvm::StringRef precision);
   /// reduce_<name> that keeps the folded axis with size 1.
   Value reduce(llvm::StringRef name, Value x, int64_t axis);
 

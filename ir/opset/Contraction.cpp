@@ -12,6 +12,11 @@ static bool isKernelFloat(DType dtype) {
   return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
 }
 
+bool isTf32(const AttrMap &attrs) {
+  auto it = attrs.find("precision");
+  return it != attrs.end() && std::get<std::string>(it->second) == "tf32";
+}
+
 static InferResult inferMatmul(const InferContext &cx) {
   const TensorType &a = cx.operands[0], &b = cx.operands[1];
   for (size_t i = 0; i < 2; ++i) {
@@ -45,6 +50,12 @@ static InferResult inferMatmul(const InferContext &cx) {
                    "the batch axes of " + cx.operandStr(0) + " and " +
                        cx.operandStr(1) + " do not broadcast",
                    "batch axes are equal, or 1, or missing on the left");
+  if (isTf32(cx.attrs) && (a.dtype != DType::F32 || b.dtype != DType::F32))
+    return cx.fail("C5",
+                   "tf32 is for f32 operands, got " + cx.operandStr(0) +
+                       " and " + cx.operandStr(1),
+                   "leave out precision: f16 and bf16 are multiplied as they "
+                   "are; or cast both operands to f32");
   batch->push_back(m);
   batch->push_back(n);
   return std::vector<TensorType>{{promote(a.dtype, b.dtype), *batch}};
@@ -179,6 +190,10 @@ static InferResult inferAttention(const InferContext &cx) {
                      "use bias, mask, lengths or slopes");
     }
   }
+  if (isTf32(cx.attrs) && q.dtype != DType::F32)
+    return cx.fail("C14", "tf32 is for f32 operands, got " + cx.operandStr(0),
+                   "leave out precision: f16 and bf16 are multiplied as they "
+                   "are; or cast q, k and v to f32");
   TensorType out = q;
   out.shape[3] = v.shape[3];
   std::vector<TensorType> results{out};
@@ -188,13 +203,18 @@ static InferResult inferAttention(const InferContext &cx) {
 }
 
 std::vector<OpSpec> contractionOps() {
+  const AttrSpec precision{"precision",
+                           AttrKind::String,
+                           Attr(std::string("ieee")),
+                           {"ieee", "tf32"}};
   std::vector<OpSpec> ops;
   ops.push_back({"matmul",
                  OpClass::Contraction,
                  2,
                  2,
                  {{"transpose_a", AttrKind::Bool, Attr(false)},
-                  {"transpose_b", AttrKind::Bool, Attr(false)}},
+                  {"transpose_b", AttrKind::Bool, Attr(false)},
+                  precision},
                  inferMatmul});
   ops.push_back({"attention",
                  OpClass::Attention,
@@ -212,7 +232,8 @@ std::vector<OpSpec> contractionOps() {
                    Attr(std::string("bhsd")),
                    {"bhsd", "bshd"}},
                   {"lse", AttrKind::Bool, Attr(false)},
-                  {"roles", AttrKind::String, Attr(std::string())}},
+                  {"roles", AttrKind::String, Attr(std::string())},
+                  precision},
                  inferAttention});
   return ops;
 }

@@ -97,6 +97,9 @@ std::optional<Shape> broadcastShapes(const Shape &a, const Shape &b);
 /// Whether `from` stretches to exactly `to`.
 bool broadcastsTo(const Shape &from, const Shape &to);
 
+/// Whether a product may round its f32 operands to tf32.
+bool isTf32(const AttrMap &attrs);
+
 /// Attention's optional operands, in the order of the "roles" attribute.
 std::vector<std::string> attentionRoles(const AttrMap &attrs);
 /// Index of the operand with this role (q, k and v included), or -1.

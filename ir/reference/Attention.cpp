@@ -34,8 +34,10 @@ template <typename T> class Attention {
 public:
   explicit Attention(Call<T> &call)
       : call(call), q(*call.in[0]), k(*call.in[1]), v(*call.in[2]),
-        bias(role("bias")), mask(role("mask")), lengths(role("lengths")),
-        slopes(role("slopes")),
+        elementsQ(asMultiplied(q, call.op.attrs)),
+        elementsK(asMultiplied(k, call.op.attrs)),
+        elementsV(asMultiplied(v, call.op.attrs)), bias(role("bias")),
+        mask(role("mask")), lengths(role("lengths")), slopes(role("slopes")),
         bshd(call.template attr<std::string>("layout") == "bshd"),
         causal(call.template attr<std::string>("causal")),
         window(call.template attr<int64_t>("window")),
@@ -98,8 +100,8 @@ private:
   }
 
   T score(int64_t b, int64_t h, int64_t i, int64_t j) const {
-    const T *query = q.floats.data() + rowOf(q, b, h, i);
-    const T *key = k.floats.data() + rowOf(k, b, headKv(h), j);
+    const T *query = elementsQ.data() + rowOf(q, b, h, i);
+    const T *key = elementsK.data() + rowOf(k, b, headKv(h), j);
     Sum<T> dot;
     for (int64_t d = 0; d < size; ++d)
       dot.add(query[d] * key[d]);
@@ -122,9 +124,11 @@ private:
     std::vector<Sum<T>> outputs(static_cast<size_t>(sizeV));
     for (const Visible &one : visible) {
       T weight = std::exp(one.score - largest) / sum.value();
-      if (std::is_same_v<T, float>)
-        weight = static_cast<T>(roundTo(q.dtype, weight));
-      const T *value = v.floats.data() + rowOf(v, b, headKv(h), one.key);
+      if constexpr (std::is_same_v<T, float>)
+        weight = opset::isTf32(call.op.attrs)
+                     ? roundToTf32(weight)
+                     : static_cast<T>(roundTo(q.dtype, weight));
+      const T *value = elementsV.data() + rowOf(v, b, headKv(h), one.key);
       for (int64_t d = 0; d < sizeV; ++d)
         outputs[d].add(weight * value[d]);
     }
@@ -138,6 +142,7 @@ private:
 
   Call<T> &call;
   const Tensor<T> &q, &k, &v;
+  std::vector<T> elementsQ, elementsK, elementsV;
   const Tensor<T> *bias, *mask, *lengths, *slopes;
   bool bshd;
   std::string causal;

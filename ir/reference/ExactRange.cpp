@@ -426,8 +426,21 @@ void Analysis::matmul(const Op &op) {
   size_t axisA = a.lines.size() - (transposeA ? 2 : 1),
          axisB = b.lines.size() - (transposeB ? 1 : 2);
   double sum = std::fmin(a.lines[axisA] * b.most(), b.lines[axisB] * a.most());
-  bool matrixUnits =
-      isNarrow(dtypeOf(op.operands[0])) || isNarrow(dtypeOf(op.operands[1]));
+  bool tf32 = opset::isTf32(op.attrs);
+  if (tf32) {
+    // The product of both: making either smaller is a step ahead.
+    double steps = 0, excess = 1;
+    for (const ExactRange *operand : {&a, &b}) {
+      double own = std::ldexp(operand->most(), -operand->step);
+      steps = std::fmax(steps, own);
+      excess *= std::fmax(std::ldexp(own, -(kTf32MantissaBits + 1)), 1);
+    }
+    meet(excess, "operands of " + bitsText(steps) +
+                     " bits, of which tf32 holds " +
+                     std::to_string(kTf32MantissaBits + 1));
+  }
+  bool matrixUnits = tf32 || isNarrow(dtypeOf(op.operands[0])) ||
+                     isNarrow(dtypeOf(op.operands[1]));
   accumulates(sum, a.step + b.step, matrixUnits ? kMatrixBits : kF32Bits);
   out.step = a.step + b.step;
   out.low = -sum;

@@ -17,8 +17,9 @@
 // From them follows what is exact: an element is a float of p bits if
 // |x| / 2^step <= 2^p, and f32 adds terms without rounding, in any order, if
 // the sum of their magnitudes is at most 2^24 steps. Matrix units align their
-// terms less exactly than IEEE additions do; of a product of narrow types two
-// of the 24 bits stay unused.
+// terms less exactly than IEEE additions do; of a product of narrow types, or
+// of one that may round its operands to tf32, two of the 24 bits stay unused.
+// The operands of the latter have to be values of tf32, that is of 11 bits.
 //
 // One rounding is allowed at the end of each way: where a value goes to outputs
 // only, by ops that commute with rounding (they move elements or choose among

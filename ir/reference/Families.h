@@ -119,6 +119,11 @@ template <typename T> void evaluateMatmul(Call<T> &call);
 template <typename T> void evaluateAttention(Call<T> &call);
 template <typename T> void evaluateLayout(Call<T> &call);
 
+/// Elements of an operand of a product. The plain run rounds them where the
+/// precision lets kernels do so; the oracle never does.
+template <typename T>
+std::vector<T> asMultiplied(const Tensor<T> &x, const opset::AttrMap &attrs);
+
 /// The value of a float as an integer dtype: truncated, saturated, NaN is 0.
 int64_t floatToInt(double value, DType dtype);
 /// An integer wrapped to the width of `dtype`.

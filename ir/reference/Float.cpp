@@ -5,6 +5,7 @@
 #include "ir/reference/Float.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -92,6 +93,15 @@ double roundTo(DType dtype, double value) {
   if (dtype == DType::F32)
     return static_cast<double>(static_cast<float>(value));
   return decode(dtype, encode(dtype, value));
+}
+
+float roundToTf32(float value) {
+  if (!std::isfinite(value))
+    return value;
+  constexpr uint32_t step = 1u << (23 - kTf32MantissaBits);
+  // Sign and magnitude: half a step more, then cut, goes away from zero.
+  uint32_t bits = std::bit_cast<uint32_t>(value) + step / 2;
+  return std::bit_cast<float>(bits & ~(step - 1));
 }
 
 double ulpOf(DType dtype, double value) {

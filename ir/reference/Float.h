@@ -41,6 +41,13 @@ double decode(DType dtype, uint32_t bits);
 /// `value` rounded to what `dtype` holds. f64 gives `value` itself.
 double roundTo(DType dtype, double value);
 
+/// Explicit bits of mantissa of tf32, which has the exponents of f32.
+inline constexpr int kTf32MantissaBits = 10;
+
+/// `value` with the mantissa of tf32, to nearest, ties away from zero,
+/// as GPUs round the operands of such products (cvt.rna.tf32.f32).
+float roundToTf32(float value);
+
 /// The distance between neighbours of `dtype` at the magnitude of `value`: the
 /// smallest subnormal near zero; the largest step for infinities.
 double ulpOf(DType dtype, double value);

@@ -3,8 +3,27 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "ir/reference/Families.h"
+#include "ir/reference/Float.h"
+
+#include <algorithm>
+#include <type_traits>
 
 namespace azulejo::reference {
+
+template <typename T>
+std::vector<T> asMultiplied(const Tensor<T> &x, const opset::AttrMap &attrs) {
+  std::vector<T> elements = x.floats;
+  if constexpr (std::is_same_v<T, float>)
+    if (opset::isTf32(attrs))
+      std::transform(elements.begin(), elements.end(), elements.begin(),
+                     roundToTf32);
+  return elements;
+}
+
+template std::vector<float> asMultiplied(const Tensor<float> &,
+                                         const opset::AttrMap &);
+template std::vector<double> asMultiplied(const Tensor<double> &,
+                                          const opset::AttrMap &);
 
 template <typename T> void evaluateMatmul(Call<T> &call) {
   const Tensor<T> &a = *call.in[0], &b = *call.in[1];
@@ -25,9 +44,11 @@ template <typename T> void evaluateMatmul(Call<T> &call) {
   int64_t batches = 1;
   for (int64_t size : batch)
     batches *= size;
+  std::vector<T> elementsA = asMultiplied(a, call.op.attrs),
+                 elementsB = asMultiplied(b, call.op.attrs);
   for (int64_t t = 0; t < batches; ++t) {
-    const T *baseA = a.floats.data() + indexA(t) * m * k;
-    const T *baseB = b.floats.data() + indexB(t) * k * n;
+    const T *baseA = elementsA.data() + indexA(t) * m * k;
+    const T *baseB = elementsB.data() + indexB(t) * k * n;
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         Sum<T> sum;

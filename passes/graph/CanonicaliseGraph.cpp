@@ -140,8 +140,10 @@ struct FoldTransposeIntoMatmul : GraphPattern<graphir::MatmulOp> {
     }
     if (!changed)
       return r.notifyMatchFailure(op, "no operand is transposed");
-    return replace(op, r, "matmul", operands,
-                   {{"transpose_a", flags[0]}, {"transpose_b", flags[1]}});
+    opset::AttrMap attrs = graphir::attrsOf(op);
+    attrs["transpose_a"] = flags[0];
+    attrs["transpose_b"] = flags[1];
+    return replace(op, r, "matmul", operands, std::move(attrs));
   }
 };
 

@@ -143,7 +143,8 @@ Value Decomposition::scores() {
   }
   left = grouped(left, groupSize);
   right = grouped(right, 1);
-  Value s = w.matmul(left, right, /*transposeA=*/false, /*transposeB=*/true);
+  Value s = w.matmul(left, right, /*transposeA=*/false, /*transposeB=*/true,
+                     op.getPrecision());
   s = w.cast(w.reshape(s, {batch, heads, queries, keys}), DType::F32);
   auto number = [&](double value) { return w.constant(value, DType::F32); };
   if (double scale = op.getScale().convertToDouble(); scale != 1)
@@ -187,7 +188,8 @@ Value Decomposition::output(Value p) {
     values = w.op("where", {exists, values, w.constant(0, dtype)});
   }
   p = grouped(p, groupSize);
-  Value o = w.matmul(p, grouped(values, 1));
+  Value o = w.matmul(p, grouped(values, 1), /*transposeA=*/false,
+                     /*transposeB=*/false, op.getPrecision());
   o = w.reshape(o, {batch, heads, queries, w.shapeOf(v)[3]});
   return headsFirst(o); // the permutation is its own inverse
 }

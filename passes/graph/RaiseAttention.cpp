@@ -177,12 +177,17 @@ Value Raising::write() {
       roles += roles.empty() ? "mask" : ",mask";
     }
   }
+  // An attention has one precision. What may be rounded need not be.
+  StringRef precision = match.scores.getPrecision();
+  if (match.product.getPrecision() != precision)
+    precision = "ieee";
   Value out = w.op("attention", operands,
                    {{"scale", scale},
                     {"causal", mask.causal},
                     {"window", mask.window},
                     {"softcap", match.softcap},
-                    {"roles", roles}});
+                    {"roles", roles},
+                    {"precision", precision.str()}});
   w.label(out, graphir::labelOf(match.product));
   return w.reshape(out, w.shapeOf(match.product.getResult()));
 }

@@ -11,16 +11,20 @@ def Graph_MatmulOp : Graph_Op<"matmul"> {
   let summary = "Matrix product with broadcast batch axes";
   let description = [{
     Accumulates in f32. `transpose_a` means that a is stored as [..., K, M],
-    `transpose_b` that b is stored as [..., N, K].
+    `transpose_b` that b is stored as [..., N, K]. With the precision "tf32"
+    each f32 operand may be rounded to 10 explicit bits of mantissa, to nearest,
+    ties away from zero, before it is multiplied; with "ieee" it may not.
 
     Constraints:
     * C1: every element type is f32, f16 or bf16.
     * C2: both ranks are at least 2.
     * C3: the contracted sizes are equal.
     * C4: the batch axes broadcast.
+    * C5: tf32 is for operands that are both f32.
   }];
   let arguments = (ins AnyRankedTensor:$lhs, AnyRankedTensor:$rhs,
-                       Graph_Bool:$transpose_a, Graph_Bool:$transpose_b);
+                       Graph_Bool:$transpose_a, Graph_Bool:$transpose_b,
+                       Graph_Precision:$precision);
 }
 
 def Graph_AttentionOp : Graph_Op<"attention"> {
@@ -28,7 +32,8 @@ def Graph_AttentionOp : Graph_Op<"attention"> {
   let description = [{
     Operands: q, k, v, then the optional ones in the order of `roles`, a list
     such as "bias,lengths". With `lse` a second result holds the logarithm of
-    each row's sum.
+    each row's sum. The precision is that of both products (see matmul); with
+    "tf32" the softmax's weights may be rounded as well as q, k and v.
 
     Constraints:
     * C1: q, k and v have one element type: f32, f16 or bf16.
@@ -44,11 +49,13 @@ def Graph_AttentionOp : Graph_Op<"attention"> {
     * C11: bias is a float and mask i1; both broadcast to the scores.
     * C12: lengths is i32 or i64, one per batch.
     * C13: slopes is a float, one per query head.
+    * C14: tf32 is for q, k and v that are f32.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$operands, Graph_Float:$scale,
                        Graph_String:$causal, Graph_Int:$window,
                        Graph_Float:$softcap, Graph_String:$layout,
-                       Graph_Bool:$lse, Graph_String:$roles);
+                       Graph_Bool:$lse, Graph_String:$roles,
+                       Graph_Precision:$precision);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let extraClassDeclaration = [{
     ::mlir::Value getQ() { return getOperation()->getOperand(0); }

@@ -215,3 +215,39 @@ func.func @f(%a: tensor<?x8x?x64xf32, #graph.dims<"B", 8, "S", 64>>, %b: tensor<
       : (tensor<?x8x?x64xf32, #graph.dims<"B", 8, "S", 64>>, tensor<?x2x?x64xf32, #graph.dims<"B", 2, "T", 64>>, tensor<?x2x?x64xf32, #graph.dims<"B", 2, "T", 64>>) -> tensor<?x8x?x64xf32, #graph.dims<"B", 8, "S", 64>>
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xbf16>) {
+  // expected-error @+1 {{hint: leave out precision: f16 and bf16 are multiplied as they are; or cast both operands to f32}}
+  %0 = graph.matmul %a, %b {precision = "tf32", transpose_a = false, transpose_b = false}
+      : (tensor<2x3xf32>, tensor<3x4xbf16>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf16>, %b: tensor<3x4xf16>) {
+  // expected-error @+1 {{[matmul.C5]}}
+  %0 = graph.matmul %a, %b {precision = "tf32", transpose_a = false, transpose_b = false}
+      : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
+  // expected-error @+1 {{attribute 'precision' is 'bf16' [matmul.attrs]; hint: use one of: ieee, tf32}}
+  %0 = graph.matmul %a, %b {precision = "bf16", transpose_a = false, transpose_b = false}
+      : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x1x8x16xbf16>) {
+  // expected-error @+1 {{[attention.C14]}}
+  %0 = graph.attention %q, %q, %q {causal = "none", layout = "bhsd", lse = false, precision = "tf32", roles = "", scale = 1.250000e-01 : f64, softcap = 0.000000e+00 : f64, window = 0 : i64}
+      : (tensor<1x1x8x16xbf16>, tensor<1x1x8x16xbf16>, tensor<1x1x8x16xbf16>) -> tensor<1x1x8x16xbf16>
+  return
+}

@@ -42,3 +42,18 @@ func.func @attention_4(%a: tensor<2x?x4x64xf32, #graph.dims<2, "S", 4, 64>>, %b:
       : (tensor<2x?x4x64xf32, #graph.dims<2, "S", 4, 64>>, tensor<2x?x4x64xf32, #graph.dims<2, "S", 4, 64>>, tensor<2x?x4x64xf32, #graph.dims<2, "S", 4, 64>>) -> tensor<2x?x4x64xf32, #graph.dims<2, "S", 4, 64>>
   return
 }
+
+// Texts from before there was a precision say the same as ones with its
+// default, which is not printed.
+// CHECK-LABEL: @precision(
+// CHECK-COUNT-2: graph.matmul %arg0, %arg1 {transpose_a = false, transpose_b = false} :
+// CHECK: graph.matmul %arg0, %arg1 {precision = "tf32", transpose_a = false, transpose_b = false} :
+// CHECK: graph.attention {{.*}}, precision = "tf32", roles
+func.func @precision(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %q: tensor<1x1x8x16xf32>) {
+  %0 = graph.matmul %a, %b {transpose_a = false, transpose_b = false} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %1 = graph.matmul %a, %b {precision = "ieee", transpose_a = false, transpose_b = false} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %2 = graph.matmul %a, %b {precision = "tf32", transpose_a = false, transpose_b = false} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %3 = graph.attention %q, %q, %q {causal = "none", layout = "bhsd", lse = false, precision = "tf32", roles = "", scale = 1.250000e-01 : f64, softcap = 0.000000e+00 : f64, window = 0 : i64}
+      : (tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32>, tensor<1x1x8x16xf32>) -> tensor<1x1x8x16xf32>
+  return
+}

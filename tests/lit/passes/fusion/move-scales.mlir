@@ -38,11 +38,12 @@ func.func @statistics(%x: !x, %w: !w, %v: !w) -> (!y, !y) {
 !w = tensor<48x64xf32>
 !y = tensor<32x48xf32>
 
-// The right operand's scale is turned as the operand is. Nothing is cast.
+// The right operand's scale is turned as the operand is. Nothing is cast, and
+// the product keeps its precision.
 // CHECK-LABEL: @both_sides(
 // CHECK-SAME: %[[X:.*]]: {{.*}}, %[[W:[^:]*]]: {{.*}}, %[[R:[^:]*]]: {{.*}}, %[[C:[^:]*]]:
 // CHECK-NEXT: %[[T:.*]] = graph.transpose %[[C]] {perm = array<i64: 1, 0>}
-// CHECK-NEXT: %[[P:.*]] = graph.matmul %[[X]], %[[W]]
+// CHECK-NEXT: %[[P:.*]] = graph.matmul %[[X]], %[[W]] {precision = "tf32", transpose_a = false, transpose_b = true}
 // CHECK-NEXT: %[[S:.*]] = graph.div %[[P]], %[[R]]
 // CHECK-NEXT: %[[Y:.*]] = graph.mul %[[S]], %[[T]]
 // CHECK-NEXT: return %[[Y]]
@@ -50,7 +51,7 @@ func.func @both_sides(%x: !x, %w: !w, %r: tensor<32x1xf32>,
                       %c: tensor<48x1xf32>) -> !y {
   %a = graph.div %x, %r : (!x, tensor<32x1xf32>) -> !x
   %b = graph.mul %c, %w : (tensor<48x1xf32>, !w) -> !w
-  %y = graph.matmul %a, %b {transpose_a = false, transpose_b = true} : (!x, !w) -> !y
+  %y = graph.matmul %a, %b {precision = "tf32", transpose_a = false, transpose_b = true} : (!x, !w) -> !y
   return %y : !y
 }
 

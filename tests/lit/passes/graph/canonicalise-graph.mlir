@@ -231,3 +231,16 @@ func.func @attention_mixed(%a0: tensor<2x8x4x16xf32>, %a1: tensor<2x4x8x16xf32>)
   %1 = graph.attention %0, %a1, %a1 {causal = "none", layout = "bhsd", lse = false, roles = "", scale = 0.25 : f64, softcap = 0.0 : f64, window = 0 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %1 : tensor<2x4x8x16xf32>
 }
+
+// Folding transposes keeps the precision.
+// CHECK-LABEL: @precision(
+// CHECK: graph.matmul %arg0, %arg1 {precision = "tf32", transpose_a = false, transpose_b = true}
+// CHECK: graph.attention %arg2, %arg2, %arg2 {{.*}}layout = "bshd", {{.*}}precision = "tf32"
+func.func @precision(%a: tensor<8x16xf32>, %b: tensor<4x16xf32>, %q: tensor<2x8x4x16xf32>) -> (tensor<8x4xf32>, tensor<2x4x8x16xf32>) {
+  %0 = graph.transpose %b {perm = array<i64: 1, 0>} : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  %1 = graph.matmul %a, %0 {precision = "tf32", transpose_a = false, transpose_b = false} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  %2 = graph.transpose %q {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x8x4x16xf32>) -> tensor<2x4x8x16xf32>
+  %3 = graph.attention %2, %2, %2 {causal = "none", layout = "bhsd", lse = false, precision = "tf32", roles = "", scale = 1.250000e-01 : f64, softcap = 0.000000e+00 : f64, window = 0 : i64}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %1, %3 : tensor<8x4xf32>, tensor<2x4x8x16xf32>
+}

@@ -95,3 +95,14 @@ func.func @none(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = graph.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// Both products keep the precision.
+// CHECK-LABEL: @tf32(
+// CHECK: graph.matmul {{.*}}precision = "tf32", transpose_a = false, transpose_b = true
+// CHECK: graph.exp
+// CHECK: graph.matmul {{.*}}precision = "tf32", transpose_a = false, transpose_b = false
+func.func @tf32(%q: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %0 = graph.attention %q, %q, %q {causal = "none", layout = "bhsd", lse = false, precision = "tf32", roles = "", scale = 1.250000e-01 : f64, softcap = 0.000000e+00 : f64, window = 0 : i64}
+      : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %0 : tensor<2x4x8x16xf32>
+}

@@ -497,3 +497,24 @@ func.func @rotated(%a0: tensor<2x4x8x16xf32>, %a1: tensor<2x4x8x16xf32>, %a2: te
   %6 = graph.matmul %5, %a2 {transpose_a = false, transpose_b = false} : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
   return %6 : tensor<2x4x8x16xf32>
 }
+
+// An attention has the precision of both products, or the stricter one.
+// CHECK-LABEL: @tf32(
+// CHECK: graph.attention %arg0, %arg1, %arg2 {{.*}}precision = "tf32", roles = ""
+// CHECK-LABEL: @half_tf32(
+// CHECK-NOT: precision
+// CHECK: graph.attention %arg0, %arg1, %arg2
+// CHECK-NOT: precision
+// CHECK: return
+func.func @tf32(%a0: tensor<2x4x8x16xf32>, %a1: tensor<2x4x8x16xf32>, %a2: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>) {
+  %0 = graph.matmul %a0, %a1 {precision = "tf32", transpose_a = false, transpose_b = true} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x8xf32>
+  %1 = graph.softmax %0 {axis = 3 : i64} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = graph.matmul %1, %a2 {precision = "tf32", transpose_a = false, transpose_b = false} : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %2 : tensor<2x4x8x16xf32>
+}
+func.func @half_tf32(%a0: tensor<2x4x8x16xf32>, %a1: tensor<2x4x8x16xf32>, %a2: tensor<2x4x8x16xf32>) -> (tensor<2x4x8x16xf32>) {
+  %0 = graph.matmul %a0, %a1 {precision = "tf32", transpose_a = false, transpose_b = true} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x8xf32>
+  %1 = graph.softmax %0 {axis = 3 : i64} : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+  %2 = graph.matmul %1, %a2 {transpose_a = false, transpose_b = false} : (tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32>
+  return %2 : tensor<2x4x8x16xf32>
+}

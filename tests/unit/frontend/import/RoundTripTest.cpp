@@ -90,6 +90,22 @@ TEST(RoundTrip, EveryOp) {
        {row, {DType::F32, {B, 1, 64}}, {DType::I64, {}}},
        {{"axis", int64_t{1}}}});
 
+  // The precision is left out of texts only where it is the default.
+  Graph precise;
+  graph::TensorType square{DType::F32, {1, 1, 8, 8}};
+  AttrMap tf32{{"precision", std::string("tf32")}};
+  std::vector<ValueId> x{*precise.input("x", square)};
+  for (const char *kind : {"matmul", "attention"})
+    for (const AttrMap &attrs : {tf32, AttrMap()}) {
+      std::vector<ValueId> operands(kind == std::string("matmul") ? 2 : 3,
+                                    x[0]);
+      auto results = precise.append(kind, operands, attrs);
+      ASSERT_TRUE(results) << results.error().str();
+      ASSERT_TRUE(precise.output("out" + std::to_string(results->front()),
+                                 results->front()));
+    }
+  expectRoundTrip(precise);
+
   for (const opset::OpSpec &spec : opset::allOps()) {
     SCOPED_TRACE(spec.name);
     ASSERT_TRUE(cases.count(spec.name)) << "no case for this op";

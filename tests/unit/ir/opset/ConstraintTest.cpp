@@ -144,6 +144,18 @@ TEST(Constraints, Matmul) {
       {"matmul", "C3", {f32({2, kS}), f32({kB, 5})}},
       {"matmul", "C3", {f32({2, 3}), f32({3, 5})}, {{"transpose_b", true}}},
       {"matmul", "C4", {f32({2, 4, 3}), f32({5, 3, 4})}},
+      {"matmul",
+       "C5",
+       {f32({2, 3}), f16({3, 4})},
+       {{"precision", Text("tf32")}}},
+      {"matmul",
+       "C5",
+       {f16({2, 3}), f16({3, 4})},
+       {{"precision", Text("tf32")}}},
+      {"matmul",
+       "attrs",
+       {f32({2, 3}), f32({3, 4})},
+       {{"precision", Text("bf16")}}},
   });
 }
 
@@ -193,6 +205,10 @@ TEST(Constraints, AttentionOptions) {
       attention("C12", q, kv, kv, roles("lengths"), {i32({kB, 1})}),
       attention("C13", q, kv, kv, roles("slopes"), {f32({2})}),
       attention("C13", q, kv, kv, roles("slopes"), {i32({8})}),
+      {"attention",
+       "C14",
+       {f16(q), f16(kv), f16(kv)},
+       {{"scale", 1.0}, {"precision", Text("tf32")}}},
   });
 }
 

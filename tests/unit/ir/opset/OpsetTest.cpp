@@ -76,6 +76,10 @@ std::vector<Case> cases() {
                  {f16({64, kS}), f32({64, 8})},
                  {{"transpose_a", true}},
                  "f32[S, 8]"});
+  all.push_back({"matmul",
+                 {f32({8, kS}), f32({kS, 4})},
+                 {{"precision", Text("tf32")}},
+                 "f32[8, 4]"});
   all.push_back({"attention",
                  {bf16(heads), bf16({kB, 4, 128, 32}), bf16({kB, 4, 128, 16})},
                  {{"scale", 0.5}, {"lse", true}},

@@ -346,6 +346,43 @@ TEST(Attention, AlibiSlopesFollowTheDiagonal) {
                1e-12);
 }
 
+/// Weights of 1/2, 1/4, 1/4 are values of tf32; q, k and v are rounded.
+TEST(Attention, Tf32RoundsThePlainRunOnly) {
+  double tie = 1 + std::ldexp(1, -11), up = 1 + std::ldexp(1, -10);
+  for (const char *precision : {"ieee", "tf32"}) {
+    AttentionCase c;
+    c.sk = 4, c.d = 1, c.dv = 1;
+    c.q = {0}, c.k = {1, 2, 3, 4};
+    c.v = {tie, tie, -1, -1};
+    c.attrs = {{"precision", std::string(precision)}};
+    expectValues(c.outputs(), {(tie - 1) / 2});
+    c.mode = Mode::Plain;
+    bool rounds = std::string(precision) == "tf32";
+    expectValues(c.outputs(), {((rounds ? up : tie) - 1) / 2});
+    // One query, one key: the score itself, as the LSE.
+    AttentionCase one;
+    one.d = 1, one.q = {tie}, one.k = {1}, one.v = {1};
+    one.attrs = {{"precision", std::string(precision)}, {"scale", 1.0}};
+    one.mode = Mode::Plain;
+    one.run();
+    expectValues(one.lse, {rounds ? up : tie});
+  }
+}
+
+/// 1/3 has no end in binary: as a weight it is rounded.
+TEST(Attention, Tf32RoundsTheWeights) {
+  for (const char *precision : {"ieee", "tf32"}) {
+    AttentionCase c;
+    c.sk = 3, c.d = 1, c.dv = 1;
+    c.v = {1, 0, 0};
+    c.attrs = {{"precision", std::string(precision)}};
+    c.mode = Mode::Plain;
+    float third = 1.0f / 3;
+    bool rounds = std::string(precision) == "tf32";
+    expectValues(c.outputs(), {rounds ? 1365.0 / 4096 : third});
+  }
+}
+
 TEST(Attention, BothLayoutsAgree) {
   const int64_t b = 2, h = 4, hk = 2, s = 3, d = 5;
   auto data = [](int64_t count, double seed) {

@@ -48,14 +48,15 @@ ValueId castTo(Graph &graph, ValueId x, DType dtype) {
 
 /// relu(x @ w + residual), or x @ w alone.
 Graph productOf(DType dtype, int64_t m, int64_t k, int64_t n, bool epilogue,
-                bool batched = false) {
+                bool batched = false, const char *precision = "ieee") {
   Graph graph;
   auto shape = [&](int64_t a, int64_t b, bool batch) {
     return batch ? std::vector<int64_t>{3, a, b} : std::vector<int64_t>{a, b};
   };
   ValueId x = input(graph, "x", shape(m, k, batched), dtype);
   ValueId w = input(graph, "w", shape(k, n, false), dtype);
-  ValueId y = append(graph, "matmul", {x, w});
+  ValueId y =
+      append(graph, "matmul", {x, w}, {{"precision", std::string(precision)}});
   if (epilogue) {
     ValueId residual = input(graph, "r", shape(m, n, batched), dtype);
     y = append(graph, "relu", {append(graph, "add", {y, residual})});
@@ -130,6 +131,29 @@ TEST(Exact, ProductsOfEveryTypeShapeAndEpilogue) {
                 << dtypeName(dtype) << " " << k;
           }
         }
+}
+
+/// Operands that may be rounded to tf32 are values of it, of up to 11 bits:
+/// more than bf16 has, so that a kernel which computes in that is found out.
+TEST(Exact, ProductsThatMayRoundToTf32) {
+  for (int64_t k : {0, 1, 5, 37, 96, 1024}) {
+    Graph graph = productOf(DType::F32, 13, k, 19, true, false, "tf32");
+    for (size_t favoured = 0; favoured < 2; ++favoured) {
+      ExactChoice choice = choose(graph, favoured);
+      ASSERT_EQ(choice.whyNot, "") << k;
+      for (size_t i : {0, 1})
+        EXPECT_LE(choice.inputs[i].high, 2048) << k;
+      EXPECT_GT(choice.inputs[favoured].high, 256) << k;
+      Tensors inputs = draw(graph, choice);
+      EXPECT_EQ(plainDiffers(graph, inputs), "") << k;
+      EXPECT_EQ(plainDiffers(graph, worstOf(choice, inputs)), "") << k;
+    }
+  }
+  // Without the precision the operands have more bits: rounding them shows.
+  ExactChoice wide = choose(productOf(DType::F32, 13, 5, 19, false));
+  EXPECT_GT(wide.inputs[0].high, 2048);
+  Graph graph = productOf(DType::F32, 13, 5, 19, false, false, "tf32");
+  EXPECT_NE(plainDiffers(graph, draw(graph, wide)), "");
 }
 
 /// A long sum that is stored in bf16 before it is used allows few ones.

@@ -118,6 +118,33 @@ TEST(Float, RoundsOnceFromDouble) {
   EXPECT_EQ(roundTo(DType::F16, static_cast<float>(x)), 1);
 }
 
+/// Against APFloat's tf32, whose ties go to even unless told otherwise.
+TEST(Float, Tf32IsNearestWithTiesAwayFromZero) {
+  const llvm::fltSemantics &f32 = llvm::APFloat::IEEEsingle(),
+                           &tf32 = llvm::APFloat::FloatTF32();
+  uint32_t state = 1;
+  for (int i = 0; i < 300'000; ++i) {
+    state = state * 1664525 + 1013904223;
+    uint32_t bits = state;
+    if (i % 3 == 0) // ties, and their neighbours
+      bits = (bits & ~0x1fffu) + 0x1000 + (i % 9) / 3 - 1;
+    float value = std::bit_cast<float>(bits);
+    if (!std::isfinite(value))
+      continue;
+    bool lost = false;
+    llvm::APFloat want(f32, llvm::APInt(32, bits));
+    want.convert(tf32, llvm::APFloat::rmNearestTiesToAway, &lost);
+    want.convert(f32, llvm::APFloat::rmNearestTiesToEven, &lost);
+    ASSERT_EQ(std::bit_cast<uint32_t>(roundToTf32(value)),
+              want.bitcastToAPInt().getZExtValue())
+        << std::hex << bits;
+  }
+  EXPECT_EQ(roundToTf32(INFINITY), INFINITY);
+  EXPECT_EQ(roundToTf32(-INFINITY), -INFINITY);
+  EXPECT_TRUE(std::isnan(roundToTf32(NAN)));
+  EXPECT_EQ(roundToTf32(std::numeric_limits<float>::max()), INFINITY);
+}
+
 TEST(Float, UlpIsTheDistanceToTheNeighbour) {
   EXPECT_EQ(ulpOf(DType::F32, 1), std::ldexp(1, -23));
   EXPECT_EQ(ulpOf(DType::F16, -1000), 0.5);

@@ -139,6 +139,24 @@ TEST(Matmul, EmptyContractionGivesZero) {
   expectValues(c.values(c.op("matmul", {x, y})), repeated(6, 0));
 }
 
+/// 1 + 2^-11 is a tie of tf32, which goes away from zero, and the next larger
+/// f32 is above it. Only the plain run, which says what a kernel may lose,
+/// rounds; and only where the graph lets it.
+TEST(Matmul, Tf32RoundsThePlainRunOnly) {
+  double tie = 1 + std::ldexp(1, -11), up = 1 + std::ldexp(1, -10);
+  for (const char *precision : {"ieee", "tf32"}) {
+    GraphCase c;
+    ValueId x = c.input(DType::F32, {2, 1}, {tie, -tie});
+    ValueId y = c.input(DType::F32, {1, 2}, {1, tie});
+    ValueId product = c.op("matmul", {x, y}, {{"precision", precision}});
+    expectValues(c.values(product), {tie, tie * tie, -tie, -tie * tie});
+    bool rounds = std::string(precision) == "tf32";
+    double once = rounds ? up : tie,
+           twice = static_cast<double>(static_cast<float>(once * once));
+    expectValues(c.values(product, Mode::Plain), {once, twice, -once, -twice});
+  }
+}
+
 TEST(Matmul, NanAndInfinityPropagate) {
   GraphCase c;
   ValueId x = c.input(DType::F32, {2, 2}, {kInf, 1, 0, kNan});
