@@ -237,6 +237,9 @@ private:
   }
 
   SmallVector<Value> lowerLoadMatrix(kernel::LoadMatrixOp load) {
+    bool words = shared.typeOf(load->getOperand(0)).getElementType().isF32();
+    if (words && (load.getTransposed() || load.getPaired()))
+      return shared.operandWords(load, lane());
     // Operand a wants its quarters in column-major order, operand b in
     // row-major order; a transposed block exchanges the two.
     bool rowsFirst = (load.getRole() == "a") != load.getTransposed();
@@ -252,7 +255,9 @@ private:
 
   SmallVector<Value> lowerMma(kernel::MmaOp mma) {
     SmallVector<Value> operands(mma->getOperands());
-    StringRef name = "llvm.nvvm.mma.m16n8k16.row.col.bf16";
+    StringRef name = mma.getType().isTF32()
+                         ? "llvm.nvvm.mma.m16n8k8.row.col.tf32"
+                         : "llvm.nvvm.mma.m16n8k16.row.col.bf16";
     if (mma.getType().isF16()) {
       name = "llvm.nvvm.mma.m16n8k16.row.col.f32.f32";
       auto pair = VectorType::get({2}, b.getF16Type());
@@ -289,6 +294,9 @@ private:
       return lowerMma(mma);
     if (auto pack = dyn_cast<kernel::PackOp>(op))
       return SmallVector<Value>{lowerPack(pack)};
+    if (auto round = dyn_cast<kernel::RoundTf32Op>(op))
+      return SmallVector<Value>{intrinsic("llvm.nvvm.f2tf32.rna",
+                                          b.getI32Type(), {round.getValue()})};
     return std::nullopt;
   }
 

@@ -135,7 +135,8 @@ Value SharedMemory::matrixRow(Location loc, Value tile, Value stage, Value row,
                               bool rowsFirst) {
   kernel::SharedTileType type = typeOf(tile);
   int64_t rowBytes = type.slabRowBytes(), chunks = rowBytes / kChunk,
-          slabBytes = type.getRows() * rowBytes;
+          slabBytes = type.getRows() * rowBytes,
+          perChunk = kChunk / kernel::storageBytes(type.getElementType());
   auto andI = [&](Value x, int64_t y) {
     return b.createOrFold<arith::AndIOp>(loc, x, i32(loc, y));
   };
@@ -154,18 +155,102 @@ Value SharedMemory::matrixRow(Location loc, Value tile, Value stage, Value row,
   Value turn = xorI(beside, shift(inQuarter, llvm::Log2_64(128 / rowBytes)));
   Value offset = add(loc, mul(loc, stage, type.stageBytes()),
                      mul(loc, add(loc, row, laneRow), rowBytes));
-  int64_t constant = rowOffset * rowBytes, chunk = columnOffset / 8;
+  int64_t constant = rowOffset * rowBytes, chunk = columnOffset / perChunk;
   if (matchPattern(column, m_Zero())) {
     constant += chunk / chunks * slabBytes;
     turn = xorI(turn, i32(loc, chunk % chunks));
   } else {
-    Value whole = add(loc, shift(column, 3), i32(loc, chunk));
+    Value whole =
+        add(loc, shift(column, llvm::Log2_64(perChunk)), i32(loc, chunk));
     offset = add(loc, offset,
                  mul(loc, shift(whole, llvm::Log2_64(chunks)), slabBytes));
     turn = xorI(turn, andI(whole, chunks - 1));
   }
   offset = add(loc, offset, mul(loc, turn, kChunk));
   return advance(loc, tile, offset, constant);
+}
+
+namespace {
+
+/// Reads one thread's elements of an operand of f32: with g = lane / 4 and q =
+/// lane % 4 those of lines g and g + 8, for each the two of a step's halves.
+class OperandWords {
+public:
+  OperandWords(SharedMemory &shared, OpBuilder &b, kernel::LoadMatrixOp load,
+               Value lane)
+      : shared(shared), b(b), loc(load.getLoc()), load(load),
+        group(b.createOrFold<arith::ShRUIOp>(loc, lane, i32(2))),
+        quad(b.createOrFold<arith::AndIOp>(loc, lane, i32(3))) {}
+
+  SmallVector<Value> ofLine(int64_t line) {
+    if (!load.getTransposed())
+      return read(group, mul(quad, 2), line, 2);
+    if (load.getPaired()) {
+      Value even = mul(quad, 2);
+      return {read(even, group, line, 1)[0],
+              read(add(even, i32(1)), group, line, 1)[0]};
+    }
+    // Rows q of four threads lie in half of the banks. Every other thread
+    // begins with the other half of the step, and all banks are busy.
+    Value odd = b.createOrFold<arith::AndIOp>(loc, quad, i32(1));
+    Value row = add(quad, mul(odd, 4));
+    Value x = read(row, group, line, 1)[0],
+          y = read(b.createOrFold<arith::XOrIOp>(loc, row, i32(4)), group, line,
+                   1)[0];
+    Value turn = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne,
+                                               odd, i32(0));
+    return {arith::SelectOp::create(b, loc, turn, y, x),
+            arith::SelectOp::create(b, loc, turn, x, y)};
+  }
+
+private:
+  Value i32(int64_t value) {
+    return arith::ConstantIntOp::create(b, loc, value, 32);
+  }
+  Value add(Value x, Value y) {
+    return b.createOrFold<arith::AddIOp>(loc, x, y);
+  }
+  Value mul(Value x, int64_t y) {
+    return b.createOrFold<arith::MulIOp>(loc, x, i32(y));
+  }
+
+  /// Neighbours at (row, column) of the block, behind `line` lines.
+  SmallVector<Value> read(Value row, Value column, int64_t line,
+                          int64_t count) {
+    bool turned = load.getTransposed();
+    int64_t rows = load.getRowOffset(), columns = load.getColumnOffset();
+    (turned ? columns : rows) += line;
+    Value address = shared.element(
+        loc, load->getOperand(0), load.getStage(), add(load.getRow(), row),
+        add(add(load.getColumn(), i32(columns)), column), rows);
+    Type f32 = b.getF32Type();
+    if (count == 1)
+      return {LLVM::LoadOp::create(b, loc, f32, address)};
+    Value both = LLVM::LoadOp::create(b, loc, VectorType::get({2}, f32),
+                                      address, /*alignment=*/8);
+    return {LLVM::ExtractElementOp::create(b, loc, both, i32(0)),
+            LLVM::ExtractElementOp::create(b, loc, both, i32(1))};
+  }
+
+  SharedMemory &shared;
+  OpBuilder &b;
+  Location loc;
+  kernel::LoadMatrixOp load;
+  Value group, quad;
+};
+
+} // namespace
+
+SmallVector<Value> SharedMemory::operandWords(kernel::LoadMatrixOp load,
+                                              Value lane) {
+  OperandWords words(*this, b, load, lane);
+  SmallVector<Value> low = words.ofLine(0), high = words.ofLine(8);
+  SmallVector<Value> registers{low[0], high[0], low[1], high[1]};
+  if (load.getRole() == "b")
+    std::swap(registers[1], registers[2]);
+  for (Value &word : registers)
+    word = LLVM::BitcastOp::create(b, load.getLoc(), b.getI32Type(), word);
+  return registers;
 }
 
 } // namespace azulejo::codegen

@@ -48,12 +48,19 @@ public:
   /// Row `row` of slab `slab`, where a permutation begins: a multiple of 8.
   mlir::Value slabRow(mlir::Location loc, mlir::Value tile, mlir::Value stage,
                       int64_t slab, int64_t row);
-  /// Where this lane points for a 16 x 16 block at (row + rowOffset, column +
-  /// columnOffset): eight lanes to each quarter. `rowsFirst`: quarters 0 and 1
-  /// lie below each other, else side by side.
+  /// Where this lane points for a block of 16 rows and two chunks of 16 bytes
+  /// at (row + rowOffset, column + columnOffset): eight lanes to each quarter.
+  /// `rowsFirst`: quarters 0 and 1 lie below each other, else side by side.
   mlir::Value matrixRow(mlir::Location loc, mlir::Value tile, mlir::Value stage,
                         mlir::Value row, mlir::Value column, int64_t rowOffset,
                         int64_t columnOffset, mlir::Value lane, bool rowsFirst);
+
+  /// The registers of an operand of f32 that is transposed or paired. ldmatrix
+  /// gives a thread one word of each row of 16 bytes, which is an element of
+  /// f32 where it shall be; but it cannot turn words around, nor give two
+  /// neighbours. Those are read as what they are.
+  llvm::SmallVector<mlir::Value> operandWords(kernel::LoadMatrixOp load,
+                                              mlir::Value lane);
 
   kernel::SharedTileType typeOf(mlir::Value tile) const {
     return tiles.find(tile)->second;

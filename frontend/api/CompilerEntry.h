@@ -87,7 +87,8 @@ struct CompiledPlan {
 /// What a plan does not keep of a kernel and `explain` wants to show.
 struct KernelAnalysis {
   plan::Expr unfusedBytes; ///< if each of its ops were a kernel of its own
-  bool matrixRate = false; ///< a product of 16-bit types: f16Tflops counts
+  /// The part of f16Tflops that its product can reach; 0: f32Tflops counts.
+  double matrixShare = 0;
   /// Attention only: how many queries and keys one head has.
   std::optional<plan::Expr> queries, keys;
 };

@@ -32,11 +32,11 @@ struct KernelFacts {
   const plan::Launch *launch;
   const KernelAnalysis *analysis; ///< may be null
   Count items, flops, bytes, unfused, queries, keys;
-  double floorUs = 0;  ///< no run on the target can be faster; 0: not known
-  double ridge = 0;    ///< for the types of this kernel
-  bool matrix = false; ///< the rate of matrix instructions counts
-  std::string verdict; ///< "compute-", "memory-", "latency-bound" or empty
-  std::string phase;   ///< attention: "prefill" or "decode"
+  double floorUs = 0;     ///< no run on the target can be faster; 0: not known
+  double ridge = 0;       ///< for the types of this kernel
+  double matrixShare = 0; ///< as KernelAnalysis has it
+  std::string verdict;    ///< "compute-", "memory-", "latency-bound" or empty
+  std::string phase;      ///< attention: "prefill" or "decode"
 
   double intensity() const {
     return flops && bytes && *bytes > 0
@@ -71,9 +71,11 @@ static bool usesHalf(const plan::Plan &plan) {
 
 /// What bounds a kernel whose work and traffic are known.
 static void judge(KernelFacts &kernel, const target::TargetDesc &target,
-                  bool half) {
-  kernel.ridge = target.ridge(half);
-  double rate = half ? target.f16Tflops : target.f32Tflops;
+                  double matrixShare) {
+  double rate =
+      matrixShare > 0 ? target.f16Tflops * matrixShare : target.f32Tflops;
+  if (target.memoryGBs > 0)
+    kernel.ridge = rate * 1e3 / target.memoryGBs;
   if (!kernel.flops || !kernel.bytes || rate <= 0 || target.memoryGBs <= 0)
     return;
   double computeUs = static_cast<double>(*kernel.flops) / rate / 1e6;
@@ -170,16 +172,15 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
       kernel.items = valueOf(launch.grid, dims);
     kernel.flops = valueOf(launch.flops, dims);
     kernel.bytes = valueOf(launch.bytes, dims);
-    bool half = usesHalf(plan);
+    kernel.matrixShare = usesHalf(plan);
     if (i < analysis.size()) {
       addAnalysis(kernel, analysis[i], dims);
-      half = analysis[i].matrixRate;
+      kernel.matrixShare = analysis[i].matrixShare;
     }
     known = known && kernel.bytes &&
             !__builtin_add_overflow(total, *kernel.bytes, &total);
-    kernel.matrix = half;
     if (facts.target)
-      judge(kernel, *facts.target, half);
+      judge(kernel, *facts.target, kernel.matrixShare);
     facts.kernels.push_back(std::move(kernel));
   }
   if (known)
@@ -294,7 +295,7 @@ static std::string explainJson(const plan::Plan &plan, const Facts &facts,
                         {"bytes", jsonOf(kernel.bytes)},
                         {"flop_per_byte", kernel.intensity()},
                         {"ridge_flop_per_byte", kernel.ridge},
-                        {"matrix_rate", kernel.matrix},
+                        {"matrix_share", kernel.matrixShare},
                         {"floor_us", kernel.floorUs},
                         {"verdict", kernel.verdict}};
     if (kernel.analysis)

@@ -173,7 +173,7 @@ Result<RegionFacts> factsOf(std::string_view text,
   RegionTraffic traffic = trafficOf(region);
   facts.flops = traffic.flops;
   facts.bytes = traffic.bytes;
-  facts.matrixRate = usesMatrixRate(region);
+  facts.matrixShare = matrixShare(region, target);
   auto function = region->getParentOfType<func::FuncOp>();
   facts.tuned = facts.sizesToTune(
       sizesOf(function->getAttrOfType<DictionaryAttr>(graphir::kTypicalAttr)),

@@ -54,12 +54,17 @@ static bool isHalf(Value value) {
   return dtype == DType::F16 || dtype == DType::BF16;
 }
 
-bool usesMatrixRate(graphir::FusedOp region) {
-  for (Operation &op : region.getBody().front().without_terminator())
-    if (isa<graphir::AttentionOp, graphir::MatmulOp>(op) &&
-        isHalf(op.getOperand(0)) && isHalf(op.getOperand(1)))
-      return true;
-  return false;
+double matrixShare(graphir::FusedOp region, const target::TargetDesc &target) {
+  double share = 0;
+  for (Operation &op : region.getBody().front().without_terminator()) {
+    if (!isa<graphir::AttentionOp, graphir::MatmulOp>(op))
+      continue;
+    if (isHalf(op.getOperand(0)) && isHalf(op.getOperand(1)))
+      share = 1;
+    else if (target.hasMma && opset::isTf32(graphir::attrsOf(&op)))
+      share = std::max(share, 0.5);
+  }
+  return share;
 }
 
 opset::Dim flopsOf(Operation *op) {

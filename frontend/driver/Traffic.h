@@ -13,6 +13,7 @@
 
 #include "ir/graph/GraphOps.h"
 #include "ir/opset/Type.h"
+#include "ir/target/TargetDesc.h"
 #include "runtime/plan/Plan.h"
 
 namespace azulejo::driver {
@@ -32,8 +33,10 @@ private:
 /// FLOPs of one op, normalisations included.
 opset::Dim flopsOf(mlir::Operation *op);
 
-/// Whether it holds a product of 16-bit types, which matrix instructions do.
-bool usesMatrixRate(graphir::FusedOp region);
+/// The part of the target's matrix rate for 16-bit types (f16Tflops) that its
+/// product can reach: all, half of it in tf32 on units that have that, or 0 for
+/// what is multiplied elsewhere.
+double matrixShare(graphir::FusedOp region, const target::TargetDesc &target);
 
 /// What the ops of a block would move if each were a kernel of its own and
 /// attention were products with the score matrix in memory.

@@ -63,7 +63,7 @@ public:
 
   /// Every schedule looked at so far, as a JSON array of objects, each region's
   /// fastest first: kernel, region, schedule, status, reason, samples,
-  /// provisional, flops, bytes, matrix_rate, image_digest, winner; if timed
+  /// provisional, flops, bytes, matrix_share, image_digest, winner; if timed
   /// also median_ns, ci_low_ns, ci_high_ns, percent_of_best, gflops and gbps;
   /// also exact (the test on integers: cases, at_full_size, or why_not); of a
   /// GPU also assembler (who made its image), assembly (registers, ...) and

@@ -196,8 +196,11 @@ static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
 LogicalResult LoadMatrixOp::verify() {
   if (getRole() != "a" && getRole() != "b")
     return emitOpError("role must be a or b");
-  if (!isHalf(getTile().getType().getElementType()))
-    return emitOpError("reads tiles of f16 or bf16");
+  Type element = getTile().getType().getElementType();
+  if (!isHalf(element) && !element.isF32())
+    return emitOpError("reads tiles of f16, bf16 or f32");
+  if (getPaired() && !element.isF32())
+    return emitOpError("pairs elements of f32 alone");
   if (getRowOffset() % 8 || getColumnOffset() % 8)
     return emitOpError("offsets are multiples of 8");
   return success();
@@ -210,8 +213,8 @@ LogicalResult PackOp::verify() {
 }
 
 LogicalResult MmaOp::verify() {
-  if (!isHalf(getType()))
-    return emitOpError("multiplies f16 or bf16");
+  if (!isHalf(getType()) && !getType().isTF32())
+    return emitOpError("multiplies f16, bf16 or tf32");
   return success();
 }
 

@@ -35,8 +35,9 @@ inline constexpr int64_t kAccessBytes = 16, kAccessElements = 8;
 inline constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
 /// A barrier with phases.
 inline constexpr int64_t kPhaseBytes = 8;
-/// Contracted elements of one matrix instruction on 16-bit operands.
-inline constexpr int64_t kStepDepth = 16;
+/// Contracted elements of one matrix instruction on 16-bit operands, and of the
+/// warp's on operands of tf32.
+inline constexpr int64_t kStepDepth = 16, kTf32StepDepth = 8;
 
 /// Whether global memory may hold elements of this type: f32, f16, bf16,
 /// f8e4m3, f8e5m2, i1 (one byte), i8, i32, i64.

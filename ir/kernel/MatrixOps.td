@@ -85,27 +85,34 @@ def Kernel_TileLoadOp : Kernel_Op<"tile_load", [MemoryEffects<[MemRead]>]> {
 
 def Kernel_LoadMatrixOp
     : Kernel_Op<"load_matrix", [MemoryEffects<[MemRead]>]> {
-  let summary = "A 16 x 16 block of a shared tile as operand fragments";
+  let summary = "A block of a shared tile as operand fragments";
   let description = [{
-    The whole warp reads the block of 16-bit elements that begins at (row +
-    rowOffset, column + columnOffset); row and column are multiples of 8 and
-    the same in all threads. `role` says for which operand of `kernel.mma` the
-    registers are:
+    The whole warp reads the block that begins at (row + rowOffset, column +
+    columnOffset); row and column are multiples of 8 and the same in all
+    threads. It has 16 contracted elements of 16 bits, or 8 of f32, of which the
+    registers then hold one each. `role` says for which operand of `kernel.mma`
+    the registers are:
 
-      "a"  the block is 16 rows x 16 contracted elements: all of operand a;
-      "b"  the block is 16 columns x 16 contracted elements: operand b of two
-           products, registers 0, 1 for columns 0-7 and 2, 3 for columns 8-15.
+      "a"  the block has 16 rows: all of operand a;
+      "b"  the block has 16 columns: operand b of two products, registers 0, 1
+           for columns 0-7 and 2, 3 for columns 8-15.
 
     The tile holds rows or columns of the product as its rows, and contracted
     elements along them; with `transposed` it holds the contracted elements as
     its rows.
+
+    A sum may take contracted elements in any order that both operands share.
+    With `paired`, for f32 alone, element 2q is where element q is otherwise, and
+    2q + 1 where q + 4 is: the order of accumulators (see `kernel.mma`), and the
+    one in which transposed blocks are read without bank conflicts.
   }];
   let arguments = (ins StrAttr:$role, Kernel_SharedTileType:$tile, I32:$stage,
                        I32:$row, I32:$column, I64Attr:$rowOffset,
-                       I64Attr:$columnOffset, UnitAttr:$transposed);
+                       I64Attr:$columnOffset, UnitAttr:$transposed,
+                       UnitAttr:$paired);
   let results = (outs I32:$r0, I32:$r1, I32:$r2, I32:$r3);
   let assemblyFormat = [{
-    $role (`transposed` $transposed^)? $tile `[` $stage `,` $row `+` $rowOffset
+    $role (`transposed` $transposed^)? (`paired` $paired^)? $tile `[` $stage `,` $row `+` $rowOffset
     `,` $column `+` $columnOffset `]` attr-dict `:` type($tile)
   }];
   let hasVerifier = 1;
@@ -119,17 +126,31 @@ def Kernel_PackOp : Kernel_Op<"pack", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Kernel_RoundTf32Op : Kernel_Op<"round_tf32", [Pure]> {
+  let summary = "A value rounded to tf32, to nearest, ties away from zero";
+  let arguments = (ins F32:$value);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
 def Kernel_MmaOp : Kernel_Op<"mma"> {
-  let summary = "accumulator + a x b for a 16 x 8 block, 16 contracted elements";
+  let summary = "accumulator + a x b for a 16 x 8 block";
   let description = [{
-    The warp's matrix instruction on 16-bit operands with f32 accumulation. With
-    g = lane / 4 and q = lane % 4 a thread holds
+    The warp's matrix instruction with f32 accumulation, on 16 contracted
+    elements of f16 or bf16 or on 8 of tf32. With g = lane / 4 and q = lane % 4
+    a thread holds, of 16 bits,
 
       a0 (g, 2q..)  a1 (g+8, 2q..)  a2 (g, 2q+8..)  a3 (g+8, 2q+8..)
       b0 (2q.., g)  b1 (2q+8.., g)
       c0, c1 (g, 2q), (g, 2q+1)     c2, c3 the same in row g+8
 
-    so accumulators packed in pairs are operand a of a further product.
+    so accumulators packed in pairs are operand a of a further product; and of
+    tf32
+
+      a0 (g, q)     a1 (g+8, q)     a2 (g, q+4)     a3 (g+8, q+4)
+      b0 (q, g)     b1 (q+4, g)
+
+    which are accumulators in the order `paired` of `kernel.load_matrix`.
     Not Pure: the whole warp takes part.
   }];
   let arguments = (ins TypeAttr:$type, I32:$a0, I32:$a1, I32:$a2, I32:$a3,

@@ -135,6 +135,7 @@ def Tile_DotOp
     result is unspecified. The accumulator is consumed: the backend may update
     it in place. Elements of lhs and rhs may be rounded to `operandType` before
     they are multiplied; without it they may not. Products are summed in f32.
+    It is f16 or bf16 for what has that type anyway, or tf32.
   }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Tile_Tile:$accumulator,
                        Index:$m, Index:$n, Index:$k, UnitAttr:$transposeRhs,

@@ -17,19 +17,24 @@ namespace azulejo::gpu {
 namespace {
 
 using Registers = std::array<Value, 4>;
-constexpr int64_t kStep = 16; ///< contracted elements of one instruction
 
 class MatrixDot {
 public:
   MatrixDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
             const StagedOperand &rhs, Fragment &accumulator)
-      : t(t), grid(grid), type(type), rhs(rhs), sum(accumulator) {}
+      : t(t), grid(grid), type(type),
+        step(type.isTF32() ? kernel::kTf32StepDepth : kernel::kStepDepth),
+        rhs(rhs), sum(accumulator) {}
 
-  const StagedOperand *stagedLhs = nullptr;
+  void setLhs(const StagedOperand &lhs) {
+    stagedLhs = &lhs;
+    paired = type.isTF32() && lhs.contractedIsRow && rhs.contractedIsRow;
+  }
   /// Packs a fragment as the left operand, all of it at once: packed it takes
   /// half the registers.
   void setLhs(Fragment &lhs, int64_t depth) {
-    for (int64_t k = 0; k < depth; k += kStep)
+    paired = type.isTF32();
+    for (int64_t k = 0; k < depth; k += step)
       for (int64_t m = 0; m < sum.rowBlocks(); ++m)
         packed.push_back(pack(lhs, m, k));
   }
@@ -42,12 +47,12 @@ public:
     int64_t pairs = sum.columns / kBlockRows;
     SmallVector<Registers> a = loadLhs(0), nextA;
     Registers b = loadRhs(0, 0);
-    for (int64_t k = 0; k < depth; k += kStep)
+    for (int64_t k = 0; k < depth; k += step)
       for (int64_t pair = 0; pair < pairs; ++pair) {
         bool last = pair + 1 == pairs;
-        int64_t nextK = last ? k + kStep : k;
-        if (pair == 0 && k + kStep < depth)
-          nextA = loadLhs(k + kStep);
+        int64_t nextK = last ? k + step : k;
+        if (pair == 0 && k + step < depth)
+          nextA = loadLhs(k + step);
         Registers nextB;
         if (nextK < depth)
           nextB = loadRhs(last ? 0 : pair + 1, nextK);
@@ -66,13 +71,29 @@ private:
     bool flip = operand.contractedIsRow;
     auto op = kernel::LoadMatrixOp::create(
         t.b, t.loc, role, operand.tile, operand.stage, flip ? zero : first,
-        flip ? first : zero, flip ? k : along, flip ? along : k, flip);
-    return {op.getR0(), op.getR1(), op.getR2(), op.getR3()};
+        flip ? first : zero, flip ? k : along, flip ? along : k, flip, paired);
+    Registers result{op.getR0(), op.getR1(), op.getR2(), op.getR3()};
+    if (type.isTF32())
+      for (Value &word : result)
+        word =
+            round(arith::BitcastOp::create(t.b, t.loc, t.b.getF32Type(), word));
+    return result;
   }
 
-  /// Accumulators of two neighbouring blocks, packed in pairs, are an operand.
+  Value round(Value element) {
+    return kernel::RoundTf32Op::create(t.b, t.loc, element);
+  }
+
+  /// Accumulators of two neighbouring blocks, packed in pairs, are an operand;
+  /// so are those of one block, in the paired order of contracted elements.
   Registers pack(Fragment &lhs, int64_t rowBlock, int64_t k) {
     Registers result;
+    if (type.isTF32()) {
+      for (int64_t i = 0; i < 4; ++i)
+        result[i] =
+            round(lhs.at(rowBlock, k / kBlockColumns, i % 2 * 2 + i / 2));
+      return result;
+    }
     for (int64_t i = 0; i < 4; ++i) {
       int64_t columnBlock = k / kBlockColumns + i / 2;
       result[i] = kernel::PackOp::create(
@@ -87,7 +108,7 @@ private:
     for (int64_t m = 0; m < sum.rowBlocks(); ++m)
       result.push_back(stagedLhs
                            ? load("a", *stagedLhs, grid.warpM, sum.rows, m, k)
-                           : packed[k / kStep * sum.rowBlocks() + m]);
+                           : packed[k / step * sum.rowBlocks() + m]);
     return result;
   }
 
@@ -111,8 +132,11 @@ private:
   ThreadBuilder &t;
   const WarpGrid &grid;
   Type type;
+  int64_t step; ///< contracted elements of one instruction
   const StagedOperand &rhs;
   Fragment &sum;
+  const StagedOperand *stagedLhs = nullptr;
+  bool paired = false; ///< the order of contracted elements
   SmallVector<Registers> packed;
 };
 
@@ -192,13 +216,17 @@ private:
 
 } // namespace
 
+Type stagedType(Type operand) {
+  return operand.isTF32() ? Float32Type::get(operand.getContext()) : operand;
+}
+
 Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
                  const StagedOperand &lhs, const StagedOperand &rhs,
                  Fragment accumulator, int64_t depth) {
   if (type.isF32())
     return ExactDot(t, grid, lhs, rhs).run(std::move(accumulator), depth);
   MatrixDot dot(t, grid, type, rhs, accumulator);
-  dot.stagedLhs = &lhs;
+  dot.setLhs(lhs);
   dot.run(depth);
   return accumulator;
 }

@@ -1,12 +1,15 @@
 //===- FragmentDot.h - products of staged tiles and fragments ---*- C++ -*-===//
 //
-// accumulator += lhs x rhs for one warp's rectangle. 16-bit operands use the
-// matrix instruction; f32 operands are multiplied exactly, one fused
-// multiply-add per product, with the accumulator in the same layout.
+// accumulator += lhs x rhs for one warp's rectangle. 16-bit operands, and f32
+// ones that may be rounded to tf32, use the matrix instruction; other f32
+// operands are multiplied exactly, one fused multiply-add per product, with the
+// accumulator in the same layout. Operands in tf32 are staged as f32 and
+// rounded in registers.
 //
 // The left operand is a staged tile or a fragment (the weights of attention).
-// 16-bit fragments become operands in registers; f32 fragments take the way
-// through shared memory, because a thread needs whole rows of them.
+// For the matrix instruction fragments become operands in registers; otherwise
+// they take the way through shared memory, because a thread needs whole rows of
+// them.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -24,14 +27,17 @@ struct StagedOperand {
   bool contractedIsRow; ///< the tile's rows are the contracted axis
 };
 
+/// The type of the shared tiles of a product's operands.
+mlir::Type stagedType(mlir::Type operand);
+
 /// accumulator + lhs x rhs, over `depth` contracted elements (a multiple of
-/// 16). `type` is f16, bf16 or f32.
+/// 16). `type` is f16, bf16, tf32 or f32.
 Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, mlir::Type type,
                  const StagedOperand &lhs, const StagedOperand &rhs,
                  Fragment accumulator, int64_t depth);
 
-/// The same with a 16-bit left operand in registers. One warp has all columns
-/// of `lhs`.
+/// The same with the left operand in registers; `type` is not f32. One warp has
+/// all columns of `lhs`.
 Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, mlir::Type type,
                  Fragment &lhs, const StagedOperand &rhs, Fragment accumulator,
                  int64_t depth);

@@ -61,7 +61,7 @@ LogicalResult MatrixLowering::checkShape() {
           return refuse(op, "an operand is no map of its own");
         if (cast<FloatAttr>(map.getPads()[0]).getValueAsDouble() != 0)
           return refuse(op, "an operand is not padded with zeros");
-        operandMaps[map] = type;
+        operandMaps[map] = stagedType(type);
       }
     } else if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(op)) {
       if (warpsN != 1)

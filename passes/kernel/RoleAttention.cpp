@@ -43,7 +43,7 @@ LogicalResult RoleAttention::findProgram() {
     return refuse(source, "it has no loop over the keys");
   for (Operation &op : *loop.getBody()) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
-      if (!dot.getOperandType())
+      if (!dot.getOperandType() || dot.getOperandType()->isTF32())
         return refuse(dot, "its operands are not of 16 bits");
       tile::DotOp &slot = scoreDot ? outputDot : scoreDot;
       if (slot)

@@ -57,7 +57,8 @@ LogicalResult RoleLowering::findProgram() {
             ->getOperand(0)
             .getDefiningOp<tile::DotOp>();
   if (!fill || !dot || dot.getAccumulator() != loop.getRegionIterArgs()[0] ||
-      !dot.getOperandType() || dot.getTransposeRhs())
+      !dot.getOperandType() || dot.getOperandType()->isTF32() ||
+      dot.getTransposeRhs())
     return refuse(loop, "its loop is no product of 16-bit operands");
   for (tile::MapOp map : outputs)
     for (Value input : map.getInputs())

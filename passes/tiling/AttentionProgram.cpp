@@ -240,7 +240,7 @@ private:
         f.b, f.loc, f.tileType({tileM, tileN}, f.b.getF32Type()), q, k,
         f.fill({tileM, tileN}, zero), rows, count, f.constant(shape.headSize),
         /*transposeRhs=*/true,
-        operandTypeOf(op->getOperand(0), op->getOperand(1)));
+        operandTypeOf(op.getQ(), op.getK(), op.getPrecision()));
     s = emitScores(s, j0);
     auto softmax = tile::OnlineSoftmaxOp::create(
         f.b, f.loc, s.getType(), carried[0].getType(), carried[1].getType(),
@@ -250,7 +250,7 @@ private:
         f.b, f.loc, carried[2].getType(), softmax.getWeights(), v,
         softmax.getNewOutput(), rows, f.constant(shape.valueSize), count,
         /*transposeRhs=*/false,
-        operandTypeOf(op->getOperand(2), op->getOperand(2)));
+        operandTypeOf(op.getV(), op.getV(), op.getPrecision()));
     scf::YieldOp::create(
         f.b, f.loc,
         ValueRange{softmax.getNewReference(), softmax.getNewSum(), o});
@@ -440,8 +440,8 @@ private:
   /// Where the result has 16 bits, one division per row does for all of its
   /// elements: what the second rounding adds is lost in the result's own.
   Value emitNormalised(Value o, Value sum) {
-    bool narrow =
-        static_cast<bool>(operandTypeOf(op->getOperand(2), op->getOperand(2)));
+    Type type = cast<RankedTensorType>(op.getV().getType()).getElementType();
+    bool narrow = !type.isF32();
     Value quotient =
         narrow ? Value(arith::MulFOp::create(
                      f.b, f.loc, o,
@@ -515,8 +515,9 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
   facts.heads = typicalSize(shape.batch * shape.heads, region);
   facts.headSize = shape.headSize;
   facts.valueSize = shape.valueSize;
-  if (operandTypeOf(op->getOperand(0), op->getOperand(1)))
-    facts.elementBytes = 2;
+  TypeAttr type = operandTypeOf(op.getQ(), op.getK(), op.getPrecision());
+  facts.tf32 = type && type.getValue().isTF32();
+  facts.elementBytes = type && !facts.tf32 ? 2 : 4;
   for (const char *role : {"bias", "mask"})
     facts.scoreOperands += opset::attentionOperand(attrs, role) >= 0;
   facts.plain = true;

@@ -28,13 +28,27 @@ constexpr int64_t kOtherRegisters = 72;
 /// spills), and what that costs of the time, at about most.
 constexpr int64_t kYielding = 20;
 constexpr double kTight = 1.1;
-/// Rates per clock and unit: multiply-adds of 16-bit and of f32 operands,
-/// bytes of shared memory, bytes from the cache all units share.
+/// Rates per clock and unit: multiply-adds of 16-bit operands by the matrix
+/// unit and of f32 operands by the others, bytes of shared memory, bytes from
+/// the cache all units share.
 constexpr double kMatrixRate = 1280, kFmaRate = 100, kSharedRate = 128,
                  kCacheRate = 64;
 constexpr double kStepClocks = 80, kBlockClocks = 2500;
 /// What an unknown size is taken for.
 constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
+
+/// Whether products run on the matrix unit.
+template <typename Facts> bool inMatrix(const Facts &facts) {
+  return facts.elementBytes == 2 || facts.tf32;
+}
+
+/// Multiply-adds per clock. The matrix unit takes half as many operands of tf32
+/// as of 16 bits.
+template <typename Facts> double mathRate(const Facts &facts) {
+  return !inMatrix(facts) ? kFmaRate
+         : facts.tf32     ? kMatrixRate / 2
+                          : kMatrixRate;
+}
 
 int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
@@ -101,14 +115,20 @@ Schedule firstOf(const KnobSpace &space) {
                       : best.front();
 }
 
-static Footprint productFootprint(const Schedule &s, int64_t bytes) {
+static Footprint productFootprint(const Schedule &s,
+                                  const ProductFacts &facts) {
   int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
   int64_t wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
   Footprint print;
   print.threads = 32 * warpsOf(s);
   // Accumulators, and the operands of two steps.
   print.registers = wm * wn / 32 + (wm + wn) / 8 * 2 + kOtherRegisters;
-  int64_t ring = s.knob("stages") * (tm + tn) * s.knob("tileK") * bytes;
+  // Words that are turned around have more addresses than rows, and rounded
+  // operands wait beside those that are not yet.
+  if (facts.tf32)
+    print.registers += s.knob("tileK") - 8;
+  int64_t ring =
+      s.knob("stages") * (tm + tn) * s.knob("tileK") * facts.elementBytes;
   int64_t epilogue = 4 * tm * (up(tn, 32) + 8);
   print.sharedBytes = std::max(ring, epilogue);
   return print;
@@ -117,7 +137,7 @@ static Footprint productFootprint(const Schedule &s, int64_t bytes) {
 KnobSpace gpuProductSpace(const ProductFacts &facts,
                           const target::TargetDesc &target) {
   KnobSpace space{"Matmul", target::Kind::Gpu, {}, {}, {}};
-  bool half = facts.elementBytes == 2;
+  bool half = facts.elementBytes == 2, matrix = inMatrix(facts);
   space.values["tileM"] = {16, 32, 64, 128, 256};
   space.values["tileN"] = {32, 64, 128, 256};
   space.values["tileK"] =
@@ -133,7 +153,7 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
         tn % (kBlockRows * s.knob("warpsN")))
       return "the tile does not divide among the warps";
     int64_t wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
-    if (wm * wn / 32 > (half ? 128 : 64))
+    if (wm * wn / 32 > (matrix ? 128 : 64))
       return "a warp has more accumulators than pay";
     if (warpsOf(s) < 2 && tm * tn > 1024)
       return "one warp is too few for the tile";
@@ -145,7 +165,7 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
     if (wasteful(tm, facts.rows, 16) || wasteful(tn, facts.columns, 32) ||
         wasteful(s.knob("tileK"), facts.depth, half ? 32 : 16))
       return "a tile is more than twice the problem";
-    return unfit(productFootprint(s, facts.elementBytes), s, shared);
+    return unfit(productFootprint(s, facts), s, shared);
   };
   space.cost = [=](const Schedule &s) {
     double tm = s.knob("tileM"), tn = s.knob("tileN"), tk = s.knob("tileK");
@@ -154,14 +174,14 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
            depth = facts.depth.value_or(kTypicalSize);
     double blocks = std::ceil(rows / tm) * std::ceil(columns / tn);
     double wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
-    double math = tm * tn * depth / (half ? kMatrixRate : kFmaRate);
+    double math = tm * tn * depth / mathRate(facts);
     double feed =
         (wm + wn) * depth * facts.elementBytes * warpsOf(s) / kSharedRate;
     // Writing the ring takes the same port.
     feed += (tm + tn) * depth * facts.elementBytes / kSharedRate;
     // What the tile's operands cost on their way is partly hidden.
     double fetch = 0.15 * (tm + tn) * depth * facts.elementBytes / kCacheRate;
-    Footprint print = productFootprint(s, facts.elementBytes);
+    Footprint print = productFootprint(s, facts);
     double clocks = clocksOf(blocks, std::max(math, feed) + fetch, depth / tk,
                              s, print.perUnit(shared), units);
     // Strips only help where a wave does not cover the columns anyway.
@@ -206,7 +226,7 @@ static Footprint attentionFootprint(const Schedule &s,
   };
   int64_t ring =
       tm * slab(head) + s.knob("stages") * tn * (slab(head) + slab(value));
-  if (facts.elementBytes == 4)
+  if (!inMatrix(facts))
     ring += 4 * tm * up(tn, 32); // the weights on their way
   int64_t epilogue = 4 * tm * (up(value, 32) + 8 + 2);
   print.sharedBytes = std::max(ring, epilogue);
@@ -232,7 +252,7 @@ Schedule gpuGeneralProduct(const ProductFacts &facts,
   ProductFacts general = facts;
   general.plain = false; // bulk copies are of aligned tensors only
   return roomiest(gpuProductSpace(general, target), [=](const Schedule &s) {
-    return productFootprint(s, facts.elementBytes);
+    return productFootprint(s, facts);
   });
 }
 
@@ -248,7 +268,6 @@ Schedule gpuGeneralAttention(const AttentionFacts &facts,
 KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
                             const target::TargetDesc &target) {
   KnobSpace space{"Attention", target::Kind::Gpu, {}, {}, {}};
-  bool half = facts.elementBytes == 2;
   space.values["tileM"] = {16, 32, 64, 128};
   space.values["tileN"] = {16, 32, 64, 128};
   space.values["warpsM"] = {1, 2, 4, 8};
@@ -264,7 +283,7 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
     if (facts.queries && tm > 16 && tm >= 2 * *facts.queries)
       return "the query tile is more than twice the problem";
     Footprint print = attentionFootprint(s, facts);
-    if (half)
+    if (facts.elementBytes == 2)
       print.registers -= kYielding;
     return unfit(print, s, shared);
   };
@@ -275,7 +294,7 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
            size = facts.headSize + facts.valueSize;
     double blocks =
         std::ceil(queries / tm) * facts.heads.value_or(kTypicalHeads);
-    double math = tm * keys * size / (half ? kMatrixRate : kFmaRate);
+    double math = tm * keys * size / mathRate(facts);
     // The exponentials share issue slots with the products, and every step
     // folds each row. The output is rarely scaled.
     math += tm * keys / 16 * 0.5;
@@ -431,7 +450,7 @@ static double fewRowsClocks(const Schedule &s, const FewRowsFacts &facts,
   double shared = (tm * (1 + warpsOf(s)) + 2 * tn) * tk * bytes;
   if (facts.rhs.computed && ahead)
     shared += 2 * fetched;
-  double math = tm * tn * tk / (bytes == 2 ? kMatrixRate : kFmaRate);
+  double math = tm * tn * tk / mathRate(product);
   // Conversion: some instructions per element, 128 of them per clock.
   double convert = facts.rhs.computed ? 5 * tn * tk / 128 : 0;
   // Within a block these follow each other; other blocks fill the gaps.

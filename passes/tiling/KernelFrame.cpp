@@ -236,9 +236,11 @@ Value KernelFrame::fill(ArrayRef<int64_t> shape, Value value) {
   return tile::FillOp::create(b, loc, tileType(shape, value.getType()), value);
 }
 
-TypeAttr operandTypeOf(Value lhs, Value rhs) {
+TypeAttr operandTypeOf(Value lhs, Value rhs, StringRef precision) {
   Type type = cast<RankedTensorType>(lhs.getType()).getElementType();
   bool both = type == cast<RankedTensorType>(rhs.getType()).getElementType();
+  if (both && type.isF32() && precision == "tf32")
+    return TypeAttr::get(FloatTF32Type::get(type.getContext()));
   return both && (type.isF16() || type.isBF16()) ? TypeAttr::get(type)
                                                  : TypeAttr();
 }

@@ -82,8 +82,10 @@ private:
 };
 
 /// tile.dot's operandType for operands of a graph op: their element type if
-/// that is one of the 16-bit floats, which rounds nothing because both have it.
-mlir::TypeAttr operandTypeOf(mlir::Value lhs, mlir::Value rhs);
+/// that is one of the 16-bit floats, which rounds nothing because both have it;
+/// tf32 where the op's precision allows it, which is for f32 operands alone.
+mlir::TypeAttr operandTypeOf(mlir::Value lhs, mlir::Value rhs,
+                             llvm::StringRef precision);
 
 } // namespace azulejo::tiling
 

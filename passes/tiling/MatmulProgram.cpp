@@ -127,7 +127,7 @@ private:
     Value next = tile::DotOp::create(
         f.b, f.loc, start.getType(), lhs, rhs, loop.getRegionIterArgs()[0],
         rows, columns, steps, /*transposeRhs=*/false,
-        operandTypeOf(op->getOperand(0), op->getOperand(1)));
+        operandTypeOf(op.getLhs(), op.getRhs(), op.getPrecision()));
     scf::YieldOp::create(f.b, f.loc, next);
     return loop.getResult(0);
   }
@@ -299,12 +299,15 @@ ProductFacts productFacts(graphir::FusedOp region) {
       shape.batch.size() <= 3 && !oneRow &&
       (rejoined || isPlain(op->getOperand(0), shape.rows.size() > 1)) &&
       isPlain(op->getOperand(1), /*mergesRows=*/false);
+  TypeAttr type = operandTypeOf(op.getLhs(), op.getRhs(), op.getPrecision());
+  bool tf32 = type && type.getValue().isTF32();
   return {typicalSize(opset::elementCount(shape.rows), region),
           typicalSize(shape.n, region),
           typicalSize(shape.k, region),
-          operandTypeOf(op->getOperand(0), op->getOperand(1)) ? 2 : 4,
+          type && !tf32 ? 2 : 4,
           plain,
-          epilogueInstructions(op)};
+          epilogueInstructions(op),
+          tf32};
 }
 
 RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits) {

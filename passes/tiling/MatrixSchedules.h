@@ -15,7 +15,8 @@
 namespace azulejo::tiling {
 
 /// Sizes where they are constant. `elementBytes` is that of the operands as
-/// they are multiplied.
+/// they are staged. Those of 4 bytes are multiplied exactly, or by a GPU's
+/// matrix units where they may be rounded to `tf32`.
 struct ProductFacts {
   std::optional<int64_t> rows, columns, depth;
   int64_t elementBytes = 4;
@@ -23,6 +24,7 @@ struct ProductFacts {
   bool plain = false;
   /// Behind the product, for each of its elements.
   int64_t epilogueInstructions = 0;
+  bool tf32 = false;
 };
 
 struct AttentionFacts {
@@ -30,6 +32,7 @@ struct AttentionFacts {
   std::optional<int64_t> heads; ///< of all sequences
   int64_t headSize = 64, valueSize = 64;
   int64_t elementBytes = 4;
+  bool tf32 = false;
   int64_t scoreOperands = 0; ///< read for every score: bias, mask
   /// Queries, keys and values are tensors as they lie in memory, which bulk
   /// copies fetch.

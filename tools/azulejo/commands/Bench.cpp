@@ -26,7 +26,7 @@ double secondsSince(Clock::time_point start) {
 /// What one kernel of a program has to do.
 struct Work {
   double flops = 0, bytes = 0;
-  bool matrix = false; ///< the rate of matrix instructions counts
+  double matrixShare = 0; ///< of f16_tflops; 0: f32_tflops counts
 };
 
 struct Contender {
@@ -102,7 +102,7 @@ Status Bench::addContender(const std::string &name, Executable executable,
     contender.flops += kernel["flops"].real();
     contender.bytes += kernel["bytes"].real();
     contender.kernels.push_back({kernel["flops"].real(), kernel["bytes"].real(),
-                                 kernel["matrix_rate"].truth()});
+                                 kernel["matrix_share"].real()});
   }
   contenders.push_back(std::move(contender));
   return {};
@@ -205,7 +205,8 @@ Status Bench::addGpuPeaks(Report &report, Place &place) {
     c.floorUs = 0;
     double longest = -1;
     for (const Work &work : c.kernels) {
-      double computeUs = work.flops / ((work.matrix ? f16 : f32) * 1e6),
+      double rate = work.matrixShare > 0 ? f16 * work.matrixShare : f32;
+      double computeUs = work.flops / (rate * 1e6),
              memoryUs = work.bytes / (gbs * 1e3);
       double floor = std::max(computeUs, memoryUs);
       c.floorUs += floor;

@@ -26,9 +26,11 @@ static std::string verdictOf(const Json &kernel) {
                               "({:.1f} us)",
                               kernel["floor_us"].real());
   if (!verdict.empty())
-    text += fmt::format(", {:.1f} FLOP/byte where the ridge is {:.1f}; no "
+    text += fmt::format(", {:.1f} FLOP/byte where the ridge is {:.1f}{}; no "
                         "faster than {:.1f} us",
-                        intensity, ridge, kernel["floor_us"].real());
+                        intensity, ridge,
+                        kernel["matrix_share"].real() == 0.5 ? " in tf32" : "",
+                        kernel["floor_us"].real());
   return text;
 }
 

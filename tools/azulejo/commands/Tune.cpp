@@ -34,7 +34,7 @@ namespace {
 struct Candidate {
   std::string kernel, schedule, status, reason;
   double us = 0, flops = 0, bytes = 0;
-  bool matrix = false; ///< the rate of matrix instructions counts
+  double matrixShare = 0; ///< of f16_tflops; 0: f32_tflops counts
   bool provisional = false;
   bool good() const { return status == "ok" && us > 0; }
 };
@@ -161,7 +161,7 @@ private:
     candidate.us = item["median_ns"].real() / 1e3;
     candidate.flops = item["flops"].real();
     candidate.bytes = item["bytes"].real();
-    candidate.matrix = item["matrix_rate"].truth();
+    candidate.matrixShare = item["matrix_share"].real();
     candidate.provisional = item["provisional"].truth();
     return candidate;
   }
@@ -181,8 +181,8 @@ private:
       for (size_t i = 0; i < std::min(candidates.size(), kShown); ++i) {
         const Candidate &c = candidates[i];
         // A CPU has one rate: halves are widened.
-        double tflops = c.matrix && !roofs["f16_tflops"].isNull()
-                            ? roofs["f16_tflops"].real()
+        double tflops = c.matrixShare > 0 && !roofs["f16_tflops"].isNull()
+                            ? roofs["f16_tflops"].real() * c.matrixShare
                             : roofs["f32_tflops"].real();
         double floorUs = std::max(c.flops / (tflops * 1e6),
                                   c.bytes / (roofs["memory_gbs"].real() * 1e3));

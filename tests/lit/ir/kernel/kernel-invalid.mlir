@@ -96,3 +96,30 @@ kernel.func @element threads(32) {
   // expected-error@below {{shared arrays hold f32, i32 or i64}}
   %a = kernel.shared_alloc : <bf16, 4>
 }
+
+// -----
+
+kernel.func @fragment_type threads(32) {
+  %t = kernel.thread_id
+  %tile = kernel.tile_alloc : <i8, 1, 32, 32>
+  // expected-error@below {{reads tiles of f16, bf16 or f32}}
+  %a:4 = kernel.load_matrix "a" %tile[%t, %t + 0, %t + 0] : <i8, 1, 32, 32>
+}
+
+// -----
+
+kernel.func @paired_halves threads(32) {
+  %t = kernel.thread_id
+  %tile = kernel.tile_alloc : <bf16, 1, 32, 32>
+  // expected-error@below {{pairs elements of f32 alone}}
+  %a:4 = kernel.load_matrix "a" paired %tile[%t, %t + 0, %t + 0] : <bf16, 1, 32, 32>
+}
+
+// -----
+
+kernel.func @product_type threads(32) {
+  %t = kernel.thread_id
+  %zero = arith.constant 0.0 : f32
+  // expected-error@below {{multiplies f16, bf16 or tf32}}
+  %d:4 = kernel.mma f32(%t, %t, %t, %t) x (%t, %t) + (%zero, %zero, %zero, %zero)
+}

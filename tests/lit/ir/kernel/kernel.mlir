@@ -51,6 +51,10 @@ kernel.func @all threads(64) {
 // CHECK: kernel.load_matrix "b" transposed
 // CHECK: kernel.pack
 // CHECK: kernel.mma bf16
+// CHECK: kernel.load_matrix "a" %{{.*}}[%{{.*}}, %{{.*}} + 0, %{{.*}} + 8] : <f32, 1, 32, 32>
+// CHECK: kernel.load_matrix "b" transposed paired %{{.*}} : <f32, 1, 32, 32>
+// CHECK: kernel.round_tf32 %{{.*}}
+// CHECK: kernel.mma tf32
 // CHECK: kernel.warp_reduce "max" %{{.*}} lanes 4 : f32
 // CHECK: kernel.opaque %{{.*}} : i64
 // CHECK: kernel.warp_any %{{.*}}
@@ -75,7 +79,12 @@ kernel.func @matrix threads(128) {
   %b0, %b1, %b2, %b3 = kernel.load_matrix "b" transposed %tile[%t, %t + 0, %t + 0] : <bf16, 2, 64, 64>
   %c = kernel.pack %x#0, %x#1 as bf16
   %d0, %d1, %d2, %d3 = kernel.mma bf16(%a0, %a1, %a2, %c) x (%b0, %b1) + (%zero, %zero, %zero, %zero)
-  %m = kernel.warp_reduce "max" %d0 lanes 4 : f32
+  %words = kernel.tile_alloc : <f32, 1, 32, 32>
+  %e0, %e1, %e2, %e3 = kernel.load_matrix "a" %words[%t, %t + 0, %t + 8] : <f32, 1, 32, 32>
+  %f0, %f1, %f2, %f3 = kernel.load_matrix "b" transposed paired %words[%t, %t + 0, %t + 0] : <f32, 1, 32, 32>
+  %r = kernel.round_tf32 %d1
+  %g0, %g1, %g2, %g3 = kernel.mma tf32(%e0, %e1, %e2, %r) x (%f0, %f1) + (%d0, %d1, %d2, %d3)
+  %m = kernel.warp_reduce "max" %g0 lanes 4 : f32
   %far = kernel.opaque %p : i64
   %odd = arith.cmpi eq, %far, %p : i64
   %any = kernel.warp_any %odd
