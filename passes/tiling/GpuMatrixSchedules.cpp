@@ -24,6 +24,8 @@ constexpr int64_t kMostRegisters = 255; ///< of a thread
 constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
 /// Registers that addresses, counters and operands in flight take.
 constexpr int64_t kOtherRegisters = 72;
+/// Copies of one thread that are written out (passes/kernel/OperandStaging).
+constexpr int64_t kWrittenOut = 8;
 /// How many of those an assembler does without where it has to (beyond, it
 /// spills), and what that costs of the time, at about most.
 constexpr int64_t kYielding = 20;
@@ -214,11 +216,13 @@ static Footprint attentionFootprint(const Schedule &s,
   // Loads of score operands are all under way together.
   int64_t scores = wm * tn * (1 + facts.scoreOperands) / 32;
   print.registers = wm * value / 32 + scores + wm / 2 + 8 + kOtherRegisters;
-  // Copies that are not equally far apart have addresses of their own.
+  // Copies that are not equally far apart have addresses of their own, unless
+  // there are so many that they are a loop.
   for (int64_t size : {head, value}) {
-    int64_t chunks = size * facts.elementBytes / 16;
-    if (print.threads % chunks)
-      print.registers += 2 * tn * chunks / print.threads;
+    int64_t chunks = size * facts.elementBytes / 16,
+            copies = tn * chunks / print.threads;
+    if (print.threads % chunks && copies <= kWrittenOut)
+      print.registers += 2 * copies;
   }
   auto slab = [&](int64_t columns) {
     int64_t bytes = columns * facts.elementBytes;
