@@ -16,8 +16,8 @@ namespace azulejo::tiling {
 
 /// About how many microseconds the region takes under its default schedule.
 /// Nullopt where no model counts time: on devices without warp roles, on which
-/// an operand that is computed on its way costs little, and for attention of few
-/// queries.
+/// an operand that is computed on its way costs little, and for attention of
+/// few queries.
 std::optional<double> estimatedUs(graphir::FusedOp region,
                                   const ScheduleFamily &family,
                                   const target::TargetDesc &target);
