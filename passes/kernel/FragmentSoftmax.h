@@ -22,6 +22,9 @@ struct Shrink {
   mlir::Value any;
 };
 
+/// In units of log2.
+inline constexpr double kSlack = 8;
+
 /// Replaces scores by weights and brings the state to the new reference. A warp
 /// has whole rows. Weights are exact powers of two of the hardware's
 /// approximation (relative error 2^-22); those below 2^-126 are 0.
@@ -32,7 +35,6 @@ struct Shrink {
 /// have the same relative precision, in 16 bits, too, where the small ones even
 /// gain; their sum in f32 has room for 2^119 of them. Each row decides for
 /// itself, so that it does not depend on what else is in its tile.
-inline constexpr double kSlack = 8;
 void emitOnlineSoftmax(ThreadBuilder &t, Fragment &scores, SoftmaxState &state);
 
 /// The same in two parts, for who does not have the output yet.

@@ -185,10 +185,10 @@ void RoleLowering::awaitTurn(ThreadBuilder &t, const Item &item) {
   if (!inTurns)
     return;
   // Nobody is before the first group in its first item.
-  Value isFirst = t.b.createOrFold<arith::CmpIOp>(
+  Value firstGroup = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::eq, group, t.i32(0));
   Value parity = t.b.createOrFold<arith::SelectOp>(
-      t.loc, isFirst, parityBefore(t, item.turn), item.turn);
+      t.loc, firstGroup, parityBefore(t, item.turn), item.turn);
   kernel::PhaseWaitOp::create(t.b, t.loc, turns, group, parity);
 }
 

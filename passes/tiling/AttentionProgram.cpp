@@ -45,6 +45,9 @@ AttentionShape::AttentionShape(graphir::AttentionOp op)
   group = kvHeads == heads ? opset::Dim(1) : heads.dividedBy(kvHeads);
 }
 
+/// Positions and windows are added without a thought of overflow.
+static constexpr int64_t kMostWindow = int64_t{1} << 40;
+
 namespace {
 
 /// What a kernel of an attention covers of it.
@@ -95,7 +98,10 @@ private:
   double number(const char *name) const {
     return std::get<double>(attrs.at(name));
   }
-  int64_t window() const { return std::get<int64_t>(attrs.at("window")); }
+  /// More tokens than there can be are as good as all.
+  int64_t window() const {
+    return std::min(std::get<int64_t>(attrs.at("window")), kMostWindow);
+  }
   bool causal() const { return text("causal") != "none"; }
   Value role(const char *name) const {
     int index = opset::attentionOperand(attrs, name);
@@ -524,7 +530,7 @@ AttentionFacts attentionFacts(graphir::FusedOp region) {
   for (unsigned operand : {0u, 1u, 2u})
     facts.plain &= arePlainHeads(op->getOperand(operand));
   facts.causal = std::get<std::string>(attrs.at("causal")) != "none";
-  facts.window = std::get<int64_t>(attrs.at("window"));
+  facts.window = std::min(std::get<int64_t>(attrs.at("window")), kMostWindow);
   return facts;
 }
 

@@ -62,8 +62,8 @@ std::optional<std::string> refusal(const Schedule &s,
     return "a warp group has 64 queries";
   if (s.knob("warpsM") > 1 || s.knob("minBlocks") > 1)
     return "warp groups share the tile by rows";
-  if (facts.headSize % 16 || facts.valueSize % 16 || facts.headSize > 256 ||
-      facts.valueSize > 256 || facts.valueSize <= 32)
+  if (facts.headSize % 16 || facts.valueSize % 16 || facts.headSize < 16 ||
+      facts.headSize > 256 || facts.valueSize > 256 || facts.valueSize <= 32)
     return "heads have up to 256 elements, in steps of 16, values more than 32";
   if (facts.queries && tm > kGroupRows && tm >= 2 * *facts.queries)
     return "the query tile is more than twice the problem";

@@ -221,7 +221,7 @@ static Footprint attentionFootprint(const Schedule &s,
   for (int64_t size : {head, value}) {
     int64_t chunks = size * facts.elementBytes / 16,
             copies = tn * chunks / print.threads;
-    if (print.threads % chunks && copies <= kWrittenOut)
+    if (chunks && print.threads % chunks && copies <= kWrittenOut)
       print.registers += 2 * copies;
   }
   auto slab = [&](int64_t columns) {

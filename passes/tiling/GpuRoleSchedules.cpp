@@ -27,7 +27,8 @@ using schedule::Schedule;
 
 namespace {
 
-constexpr int64_t kGroupRows = 64; ///< of one product of a warp group
+constexpr int64_t kGroupRows = 64;   ///< of one product of a warp group
+constexpr int64_t kSlabColumns = 64; ///< 128 bytes
 /// Shared memory of a group's epilogue: two tiles of 64 rows and 128 bytes with
 /// their barriers. The general one takes less.
 constexpr int64_t kEpilogueBytes = 2 * (64 * 128 + 2 * 8);
@@ -38,7 +39,7 @@ constexpr int64_t kBarrierBytes = 16; ///< per stage
 constexpr int64_t kRegisters[] = {0, 255, 232, 160}, kOtherRegisters = 88,
                   kOtherRegistersInTurns = 40;
 /// Those that a thread is launched with, which bound one instruction's.
-constexpr int64_t kEntryRegisters[] = {0, 255, 168, 128};
+constexpr int64_t kEntryRegisters[] = {0, 255, 168, 128}, kEntryOthers = 26;
 /// Per clock and unit: multiply-adds, bytes of shared memory, bytes from the
 /// cache that all units share and from memory.
 constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46,
@@ -85,6 +86,8 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
     return "steps overlap, which takes two stages";
   if (s.knob("pingpong") && consumers < 2)
     return "one warp group has nobody to take turns with";
+  if (tn < kSlabColumns)
+    return "columns of bulk copies come in slabs of 128 bytes";
   int64_t groups = groupsOfItem(s);
   if (tm % (kGroupRows * groups))
     return "the tile does not divide among the warp groups";
@@ -95,7 +98,7 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
   if (needed > kRegisters[consumers])
     return "a thread needs about " + std::to_string(needed) +
            " registers, it has " + std::to_string(kRegisters[consumers]);
-  if (tn / 2 >= kEntryRegisters[consumers])
+  if (tn / 2 + kEntryOthers > kEntryRegisters[consumers])
     return "one product has " + std::to_string(tn / 2) +
            " sums, a thread begins with " +
            std::to_string(kEntryRegisters[consumers]) + " registers";
@@ -120,7 +123,8 @@ double fetchedTogether(const Schedule &s, double rows, double columns,
   double tm = s.knob("tileM"), tn = s.knob("tileN");
   double items = std::ceil(rows / tm) * std::ceil(columns / tn);
   double group = std::max<double>(1, s.knob("rasterGroup"));
-  double across = std::min(std::ceil(columns / tn), std::ceil(units / group));
+  double across = std::max(
+      1.0, std::min(std::ceil(columns / tn), std::ceil(units / group)));
   double down = std::ceil(std::min(items, units) / across);
   return (down * tm + across * tn) * rowBytes;
 }
