@@ -117,6 +117,12 @@ const WrongProgram kPrograms[] = {
     {"matmul_batch", kGraph, "matmul.C4", "'b'",
      GRAPH(g.matmul(g.input("a", {2, 4, 8}, f32),
                     g.input("b", {3, 8, 4}, f32)))},
+    {"matmul_tf32", kGraph, "matmul.C5", "'mm'",
+     GRAPH(g.matmul(x, g.input("w", {8, 4}, bf16),
+                    {.precision = Precision::tf32, .name = "mm"}))},
+    {"attention_tf32", kGraph, "attention.C14", "'h'",
+     GRAPH(auto h = head(g, "h", 4, 16, 64, f16);
+           g.attention(h, h, h, {.precision = Precision::tf32}))},
     {"attention_types", kGraph, "attention.C1", "'v'",
      GRAPH(g.attention(head(g, "q", 4), head(g, "k", 4),
                        head(g, "v", 4, 16, 64, f16)))},

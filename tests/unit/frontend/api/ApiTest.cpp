@@ -315,6 +315,32 @@ TEST_F(Api, TracingBuildsTheGraphThatMethodsBuild) {
   EXPECT_EQ(many->handle()->graph.outputs().size(), 3u);
 }
 
+/// Traced or by methods, it is part of the graph and of its digest.
+TEST_F(Api, PrecisionIsPartOfTheGraph) {
+  auto made = [](Precision precision) {
+    return trace(
+        [=](Tensor x) {
+          Tensor scores = matmul(x, x, {.precision = precision});
+          return attention(scores, x, x, {.precision = precision});
+        },
+        TensorSpec{"x", {1, 1, 8, 8}, f32});
+  };
+  Result<Graph> fast = made(Precision::tf32), exact = made(Precision::ieee);
+  ASSERT_TRUE(fast) << fast.error().str();
+  ASSERT_TRUE(exact) << exact.error().str();
+  for (const graph::Op &op : fast->handle()->graph.ops())
+    EXPECT_EQ(std::get<std::string>(op.attrs.at("precision")), "tf32");
+  for (const graph::Op &op : exact->handle()->graph.ops())
+    EXPECT_EQ(std::get<std::string>(op.attrs.at("precision")), "ieee");
+  EXPECT_NE(*fast->digest(), *exact->digest());
+  Graph direct;
+  auto x = direct.input("x", {1, 1, 8, 8}, f32);
+  auto scores = direct.matmul(x, x, {.precision = Precision::tf32});
+  direct.output("out0",
+                direct.attention(scores, x, x, {.precision = Precision::tf32}));
+  EXPECT_EQ(*fast->digest(), *direct.digest());
+}
+
 TEST_F(Api, DimsAreArithmetic) {
   Dim s("S"), b("B");
   EXPECT_EQ((2 * s + 1).str(), (s + s + Dim(1)).str());
