@@ -48,6 +48,11 @@ AttentionShape::AttentionShape(graphir::AttentionOp op)
 /// Positions and windows are added without a thought of overflow.
 static constexpr int64_t kMostWindow = int64_t{1} << 40;
 
+/// Of a tile of heads: those without channels have one that does not exist.
+static int64_t columnsOf(int64_t channels) {
+  return std::max<int64_t>(channels, 1);
+}
+
 namespace {
 
 /// What a kernel of an attention covers of it.
@@ -77,9 +82,9 @@ public:
     placeItem();
     findBounds();
     Value q = emitTile(0, row0, rowLimit, tileM, shape.headSize);
-    SmallVector<Value> state{f.fill({tileM}, f.f32(-kInfinity)),
-                             f.fill({tileM}, f.f32(0)),
-                             f.fill({tileM, shape.valueSize}, f.f32(0))};
+    SmallVector<Value> state{
+        f.fill({tileM}, f.f32(-kInfinity)), f.fill({tileM}, f.f32(0)),
+        f.fill({tileM, columnsOf(shape.valueSize)}, f.f32(0))};
     state = emitLoop(q, state);
     if (cut.partial)
       emitPartial(state);
@@ -208,10 +213,10 @@ private:
     KernelFrame::MapSpec spec;
     spec.origin = {origin, f.constant(0)};
     spec.extent = {limit, f.constant(channels)};
-    spec.shape = {rows, channels};
+    spec.shape = {rows, columnsOf(channels)};
     spec.kinds = {"tile"};
     spec.pads = {0.0};
-    spec.results = {f.tileType({rows, channels}, f.b.getF32Type())};
+    spec.results = {f.tileType(spec.shape, f.b.getF32Type())};
     tile::MapOp map = f.map(spec, [&](ValueRange at, ValueRange) {
       emitter.reset();
       bool rowsOfQ = operand == 0;
@@ -389,7 +394,7 @@ private:
     if (channels) {
       spec.origin.push_back(f.constant(0));
       spec.extent.push_back(f.constant(shape.valueSize));
-      spec.shape.push_back(shape.valueSize);
+      spec.shape.push_back(columnsOf(shape.valueSize));
     }
     return spec;
   }

@@ -240,4 +240,20 @@ TEST(Attention, ManyBlocksWithGrowingScores) {
   }
 }
 
+/// All scores are 0, or there is nothing to write.
+TEST(Attention, HeadsWithoutChannels) {
+  for (auto [size, valueSize] : {std::pair<int64_t, int64_t>{0, 64}, {64, 0}})
+    for (int64_t queries : {1, 100}) {
+      Shape q{Dim(2), Dim(3), Dim(queries), Dim(size)},
+          k{Dim(2), Dim(3), Dim(130), Dim(size)},
+          v{Dim(2), Dim(3), Dim(130), Dim(valueSize)};
+      Sketch s;
+      s.output(s.op("attention",
+                    {s.input(DType::BF16, q), s.input(DType::BF16, k),
+                     s.input(DType::BF16, v)},
+                    {{"scale", 1.0}}));
+      checkFused(s, {{}}, perRow());
+    }
+}
+
 } // namespace
