@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/KernelArguments.h"
 
+#include "ir/schedule/Strips.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -65,11 +67,6 @@ Value KernelArguments::itemCount(ThreadBuilder &t) const {
   return count;
 }
 
-/// Items of uneven length that follow each other before the last axis moves on:
-/// several for each place that a GPU has for blocks. Those of attention with
-/// tiles of 128 queries and heads of 128 read about 32 MiB.
-static constexpr int64_t kStripItems = 512;
-
 /// Whether a scalar of the program follows from its place along `axis`.
 static bool followsFrom(Value value, int64_t axis) {
   Operation *op = value.getDefiningOp();
@@ -120,10 +117,10 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
     Value columns = gridSteps[--axis], rows = t.i64(1);
     for (size_t other = 0; other < axis; ++other)
       rows = t.mul(rows, gridSteps[other]);
-    Value height =
-        t.max(t.b.createOrFold<arith::DivUIOp>(t.loc, t.i64(kStripItems),
-                                               t.max(columns, t.i64(1))),
-              t.i64(1));
+    Value height = t.max(
+        t.b.createOrFold<arith::DivUIOp>(t.loc, t.i64(schedule::kStripItems),
+                                         t.max(columns, t.i64(1))),
+        t.i64(1));
     auto [row, column] = placeInStrips(t, item, rows, columns, height);
     programIds[axis] = t.sub(t.sub(columns, t.i64(1)), column);
     item = row;

@@ -15,6 +15,7 @@
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
+#include "ir/schedule/Strips.h"
 #include "passes/tiling/MatrixSchedules.h"
 
 #include <algorithm>
@@ -40,8 +41,6 @@ constexpr double kOverlap = 0.35; ///< of the shorter part that is not hidden
 constexpr double kStepClocks = 150, kBlockClocks = 2500, kExposed = 0.3;
 /// What unknown sizes are taken for.
 constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
-/// Items that are dealt out together, the longest first (KernelArguments.cpp).
-constexpr double kStripItems = 512;
 constexpr double kDealt = 1.02; ///< units do not end at the same time
 
 int64_t up(int64_t size, int64_t step) {
@@ -131,7 +130,8 @@ double span(const Items &items, double step, bool stay, double units) {
   if (!items.uneven || items.count <= units)
     return rounds(items.count) * longest;
   double all = items.count * (items.mean * step + kBlockClocks) / units;
-  double last = all * std::min(1.0, kStripItems / items.count);
+  double last = all * std::min(1.0, static_cast<double>(schedule::kStripItems) /
+                                        items.count);
   return kDealt * (all - last + std::max(longest, last));
 }
 

@@ -150,6 +150,9 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
   space.values["rasterGroup"] = {1, 8};
   int64_t shared = target.smemPerBlock, units = target.units;
   space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    if (s.knob("pingpong") > 0 || s.knob("lhsRegisters") > 0)
+      return "without warp groups that multiply alone nobody takes turns or "
+             "loads an operand for them";
     int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
     if (tm % (kBlockRows * s.knob("warpsM")) ||
         tn % (kBlockRows * s.knob("warpsN")))

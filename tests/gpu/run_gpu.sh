@@ -125,6 +125,15 @@ warm() { # filter
   done
 }
 
+check_with() { # tool, seconds, tests of a portion, filter
+  export tool=$1 within=$2 portion=$3 checked=$4
+  export AZULEJO_TEST_CACHE=1 AZULEJO_TEST_SIZES=2
+  step "${tool}_warm" 300 bash -c 'warm "$checked"'
+  step "$tool" $((within + 20)) bash -c 'sanitizer "$tool" "$within" \
+    --portion "$portion" --times "$out/times.json" --filter "$checked"'
+  unset AZULEJO_TEST_CACHE AZULEJO_TEST_SIZES
+}
+
 example() { # name, arguments
   "$here/bin/example_$1" --quick --device cuda
 }
@@ -142,7 +151,7 @@ for part in $only; do
     # Two GPUs in one process; and the second one, as the device under test.
     AZULEJO_REQUIRE_GPUS=1 step gpus 60 "$here/bin/gpu_runtime_test" \
       --gtest_filter='SeveralDevices.*'
-    AZULEJO_TEST_DEVICE=cuda:1 step second_gpu 120 "$python" \
+    AZULEJO_REQUIRE_GPUS=1 AZULEJO_TEST_DEVICE=cuda:1 step second_gpu 120 "$python" \
       "$here/shards.py" --jobs "$jobs" --out "$out/second_gpu.jsonl" \
       --filter 'DeviceRun.*:Families/*:Sizes.*' \
       "$here/bin/azulejo-test-conformance"
@@ -179,23 +188,12 @@ for part in $only; do
     ;;
   memcheck)
     # Every test, each graph at two of its sizes.
-    export AZULEJO_TEST_CACHE=1 AZULEJO_TEST_SIZES=2
-    checked=$(without 'RandomGraph.*:GpuCompile*')
-    export checked
-    step memcheck_warm 300 bash -c 'warm "$checked"'
-    step memcheck 420 bash -c 'sanitizer memcheck 400 --portion 10 \
-      --times "$out/times.json" --filter "$checked"'
-    unset AZULEJO_TEST_CACHE AZULEJO_TEST_SIZES
+    check_with memcheck 400 10 "$(without 'RandomGraph.*:GpuCompile*')"
     ;;
   racecheck)
-    export AZULEJO_TEST_CACHE=1 AZULEJO_TEST_SIZES=2
     checked="Families/Schedules.*:NormExact.*:DTypes/Pattern.*:Decode.*"
     [[ $filter == '*' ]] || checked=$filter
-    export checked
-    step racecheck_warm 200 bash -c 'warm "$checked"'
-    step racecheck 260 bash -c 'sanitizer racecheck 240 --portion 8 \
-      --times "$out/times.json" --filter "$checked"'
-    unset AZULEJO_TEST_CACHE AZULEJO_TEST_SIZES
+    check_with racecheck 240 8 "$checked"
     ;;
   traffic)
     step traffic 240 "$python" "$here/traffic.py" --out "$out/traffic.jsonl"

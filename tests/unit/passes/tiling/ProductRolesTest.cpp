@@ -1,0 +1,55 @@
+//===- ProductRolesTest.cpp - which products may have warp roles ----------===//
+//
+// Part of azulejo, under Apache-2.0 WITH LLVM-exception.
+//===----------------------------------------------------------------------===//
+#include "passes/tiling/MatrixSchedules.h"
+
+#include <gtest/gtest.h>
+
+using namespace azulejo;
+using namespace azulejo::tiling;
+
+namespace {
+
+/// Why the space of a product of 4096^3 has no such schedule; empty if it has.
+std::string refusal(const std::string &knobs) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  EXPECT_TRUE(h200);
+  ProductFacts facts;
+  facts.rows = facts.columns = facts.depth = 4096;
+  facts.elementBytes = 2;
+  facts.plain = true;
+  Result<schedule::Schedule> schedule = schedule::Schedule::parse(
+      "Matmul{tileK=64,stages=3,minBlocks=1," + knobs + "}", target::Kind::Gpu);
+  EXPECT_TRUE(schedule) << schedule.error().str();
+  return productSpace(facts, *h200).illegal(*schedule).value_or("");
+}
+
+TEST(ProductRoles, GroupsTakeTurnsWhereThereAreTwo) {
+  const std::string tile = "warpsM=1,warpsN=1,tileM=128,tileN=128,pingpong=1,";
+  EXPECT_EQ(refusal(tile + "consumers=2"), "");
+  EXPECT_NE(refusal(tile + "consumers=1"), "");
+}
+
+TEST(ProductRoles, KnobsOfRolesMeanNothingWithoutThem) {
+  const std::string tile = "warpsM=2,warpsN=4,tileM=128,tileN=256,consumers=0";
+  EXPECT_EQ(refusal(tile), "");
+  EXPECT_NE(refusal(tile + ",pingpong=1"), "");
+  EXPECT_NE(refusal(tile + ",lhsRegisters=1"), "");
+}
+
+/// Sums are bounded by what a group holds, and those of one product by what a
+/// thread is launched with.
+TEST(ProductRoles, RegistersBoundTheTile) {
+  const std::string alone = "warpsM=1,warpsN=1,pingpong=1,";
+  EXPECT_EQ(refusal(alone + "consumers=2,tileM=128,tileN=192"), "");
+  EXPECT_NE(refusal(alone + "consumers=2,tileM=128,tileN=224"), "");
+  EXPECT_EQ(refusal(alone + "consumers=3,tileM=64,tileN=192"), "");
+  EXPECT_NE(refusal(alone + "consumers=3,tileM=64,tileN=224"), "");
+}
+
+TEST(ProductRoles, ColumnsComeInSlabs) {
+  EXPECT_NE(refusal("warpsM=1,warpsN=1,consumers=2,tileM=128,tileN=32"), "");
+}
+
+} // namespace
