@@ -27,29 +27,33 @@ static std::string placeOf(Location loc) {
   return place;
 }
 
-/// A rule label at the end of a diagnostic, "[matmul.C3]", or nothing.
-static std::string ruleOf(StringRef message) {
-  StringRef rest = message;
-  while (true) {
-    size_t open = rest.find('[');
-    size_t close = open == StringRef::npos ? open : rest.find(']', open);
-    if (close == StringRef::npos)
-      return {};
-    StringRef inner = rest.slice(open + 1, close);
-    if (inner.contains('.') && !inner.contains(' '))
-      return inner.str();
-    rest = rest.substr(open + 1);
-  }
+/// The rule of what is no text of the dialect: syntax, unknown ops, attributes
+/// that are missing or not where they belong.
+static constexpr char kMlirRule[] = "text.mlir";
+
+/// Takes the rule's label, "[matmul.C3]", off the end of a diagnostic: an error
+/// keeps it apart from the message, and prints it behind the message.
+static std::string takeRule(StringRef &message) {
+  size_t open = message.rfind(" [");
+  if (open == StringRef::npos || !message.ends_with("]"))
+    return kMlirRule;
+  StringRef label = message.substr(open + 2).drop_back();
+  if (!label.contains('.') || label.find_first_of(" ,\"'") != StringRef::npos)
+    return kMlirRule;
+  message = message.take_front(open);
+  return label.str();
 }
 
 /// The error that a diagnostic tells of. The dialect's own diagnostics end in
-/// a hint (graphir::diagnosticText); those of MLIR's parser have none.
+/// a rule and a hint (graphir::diagnosticText); those of MLIR's parser have
+/// neither.
 static Error errorOf(std::string place, StringRef diagnostic) {
   auto [message, hint] = diagnostic.split("; hint: ");
   if (hint.empty())
     hint = "the text is MLIR of the graph dialect; docs/ops.md lists its ops";
+  std::string rule = takeRule(message);
   return makeError(ErrorCode::InvalidGraph, std::move(place), message.str(),
-                   ruleOf(message), hint.str());
+                   std::move(rule), hint.str());
 }
 
 Result<graph::Graph> importer::parseGraphText(StringRef text) {

@@ -288,6 +288,8 @@ TEST_P(WrongPrograms, IsToldWhatIsWrong) {
   EXPECT_NE((error.where + " " + error.message).find(wrong.names),
             std::string::npos)
       << "does not name " << wrong.names << ": " << error.str();
+  // The rule stands once, behind the message.
+  EXPECT_EQ(error.message.find(error.rule), std::string::npos) << error.str();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WrongPrograms, testing::ValuesIn(kPrograms),

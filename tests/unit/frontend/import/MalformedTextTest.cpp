@@ -32,7 +32,19 @@ std::string replaced(std::string text, const std::string &from,
 Error errorOf(const std::string &text) {
   Result<graph::Graph> graph = importer::parseGraphText(text);
   EXPECT_FALSE(graph) << text;
-  return graph ? Error{} : graph.error();
+  if (graph)
+    return {};
+  // A rule and a hint, each said once.
+  const Error &error = graph.error();
+  EXPECT_FALSE(error.rule.empty()) << error.str();
+  EXPECT_FALSE(error.hint.empty()) << error.str();
+  for (const std::string &part :
+       {"[" + error.rule + "]", "; hint: " + error.hint}) {
+    size_t at = error.str().find(part);
+    EXPECT_NE(at, std::string::npos) << error.str();
+    EXPECT_EQ(error.str().find(part, at + 1), std::string::npos) << error.str();
+  }
+  return error;
 }
 
 TEST(MalformedText, TheUnchangedTextIsGood) {
@@ -54,6 +66,8 @@ TEST(MalformedText, RulesNameThePlaceTheOpAndTheLabel) {
   EXPECT_EQ(error.where, "line 5:8");
   EXPECT_EQ(error.rule, "softmax.C2");
   EXPECT_NE(error.message.find("'probs'"), std::string::npos);
+  // What has no rule of the op set has that of the text.
+  EXPECT_EQ(errorOf(replaced(kGood, "axis", "axes")).rule, "text.mlir");
 }
 
 TEST(MalformedText, EveryEditIsAnError) {
