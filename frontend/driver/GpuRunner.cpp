@@ -5,6 +5,7 @@
 #include "frontend/driver/GpuRunner.h"
 
 #include "frontend/driver/GpuRegion.h"
+#include "frontend/driver/TrialForms.h"
 
 namespace azulejo::driver {
 
@@ -24,12 +25,15 @@ bool GpuRunner::isSpent() const {
 
 Result<KernelCode> GpuRunner::compile(const std::string &region,
                                       const schedule::Schedule &schedule) {
-  // What is timed is the form that assumes; its general form is compiled once,
-  // for the winner.
+  // What is timed is one form, the one that runs on the trial's tensors; the
+  // other is compiled once, for the winner.
   Result<KernelCode> code = compileKernel(region, schedule, target, nullptr,
                                           /*withGeneral=*/false);
   if (!code)
     return code;
+  Result<bool> general = takeFormsThatRun(*code, region, target);
+  if (!general)
+    return general.error();
   if (!assembler) {
     Result<codegen::Assembler> found =
         codegen::findAssembler(options.assembler);
@@ -37,7 +41,9 @@ Result<KernelCode> GpuRunner::compile(const std::string &region,
       return found.error();
     assembler = std::move(*found);
   }
-  if (Status status = assembleKernel(*code, target, *assembler); !status)
+  // As in a plan, where the general form is better slow than missing.
+  Flaws flaws = *general ? Flaws::Accept : Flaws::Refuse;
+  if (Status status = assembleKernel(*code, target, *assembler, flaws); !status)
     return status.error();
   return code;
 }

@@ -362,7 +362,7 @@ static bool pairForms(KernelCode &code, KernelCode general) {
   return same;
 }
 
-static bool anyAssumes(const KernelCode &code) {
+bool anyAssumes(const KernelCode &code) {
   return assumes(code) || llvm::any_of(code.later, assumes);
 }
 

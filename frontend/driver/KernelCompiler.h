@@ -132,8 +132,11 @@ Result<KernelCode> compileGeneralOf(std::string_view regionText,
                                     const schedule::Schedule &schedule,
                                     const target::TargetDesc &target,
                                     const api::KernelDebugging &debugging);
-/// and both in one, as compileKernel gives them.
+/// and both in one, as compileKernel gives them. Only kernels that assume
+/// something get another form.
 Status joinForms(KernelCode &code, KernelCode general);
+/// Whether any kernel of a region's code does.
+bool anyAssumes(const KernelCode &code);
 
 /// Rule of the error for code that is not worth running.
 inline constexpr char kFlawRule[] = "assembler.flaw";

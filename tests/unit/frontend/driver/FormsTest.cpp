@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "TestRegions.h"
 #include "frontend/driver/RegionReference.h"
+#include "frontend/driver/TrialForms.h"
 #include "frontend/driver/WorkerProtocol.h"
 #include "runtime/cpu/CpuBackend.h"
 
+#include <array>
 #include <ctime>
 #include <gtest/gtest.h>
 
@@ -83,6 +85,17 @@ TEST(Forms, ViewsBecomeBuffersAndCodeBecomesAnAlternate) {
   EXPECT_TRUE(plan.contracts.at("deterministic"));
   EXPECT_FALSE(plan.contracts.at("batchInvariant"))
       << "one row takes the first form wherever the next would be";
+}
+
+TEST(Forms, ARegionWithoutAnUnfusedPlanSaysWhy) {
+  runtime::CpuBackend backend(target::hostTarget().arch,
+                              target::hostTarget().features);
+  driver::References none;
+  none.noPlan = "some op has no kernel of its own";
+  auto unfused = driver::prepareUnfused(none, backend);
+  ASSERT_FALSE(unfused);
+  EXPECT_EQ(unfused.error().rule, "tune.unfused");
+  EXPECT_EQ(unfused.error().message, none.noPlan);
 }
 
 TEST(Forms, EitherOneComputesTheRegion) {
@@ -384,6 +397,39 @@ TEST(Forms, ManyAddressesDoNotMakeCompilingSlow) {
   // Four times the rows in flight and twice the stages: 3 times the time, or
   // 50 when every address is compared with every other one.
   EXPECT_LT(compileSeconds(region, many), 12 * compileSeconds(region, few));
+}
+
+// What a trial of dense tensors may be about.
+TEST(Forms, DenseTensorsFitByTheirSizes) {
+  plan::Plan plan;
+  plan::Buffer buffer;
+  buffer.dtype = DType::BF16;
+  for (int64_t dim = 0; dim < 3; ++dim)
+    buffer.shape.push_back(plan::Expr::dim(dim));
+  plan.buffers.push_back(buffer);
+  plan::Launch aligned, rows, planes;
+  aligned.aligned = {0};
+  rows.tensorMaps = {{0, {1, 2}, {8, 8}, 16}};   // strides of rows only
+  planes.tensorMaps = {{0, {2, 1}, {8, 8}, 16}}; // of planes only
+  auto fits = [&](const plan::Launch &launch, std::array<int64_t, 3> dims) {
+    return driver::fitsDense(plan, launch, dims);
+  };
+  for (std::array<int64_t, 3> dims :
+       {std::array<int64_t, 3>{4, 8, 64}, {4, 3, 8}, {1, 1, 7}}) {
+    EXPECT_TRUE(fits(aligned, dims)) << dims[2];
+    EXPECT_TRUE(fits(rows, dims)) << dims[2];
+    EXPECT_TRUE(fits(planes, dims)) << dims[2];
+  }
+  // Rows of 120 bytes, planes of 960.
+  EXPECT_FALSE(fits(aligned, {4, 8, 60}));
+  EXPECT_FALSE(fits(rows, {4, 8, 60}));
+  EXPECT_TRUE(fits(planes, {4, 8, 60}));
+  EXPECT_FALSE(fits(planes, {4, 7, 60}));
+  // Of one row a plane the row's stride is the plane's.
+  EXPECT_FALSE(fits(rows, {4, 1, 60}));
+  // Nothing has any alignment, and no map.
+  EXPECT_TRUE(fits(aligned, {4, 0, 60}));
+  EXPECT_FALSE(fits(rows, {4, 0, 60}));
 }
 
 // Its references are made of general forms: one for every op of the region.

@@ -121,6 +121,33 @@ TEST_P(GpuTuner, PicksTheFastestAndRecordsHowItRan) {
   EXPECT_EQ(found->str(), winner);
 }
 
+// Dense rows of 130 bytes: kernels that assume aligned tensors never run on
+// them, so their general forms are what there is to measure.
+TEST_P(GpuTuner, WhatIsNotAlignedIsTunedByTheFormThatRuns) {
+  std::string region = squareRegion(DType::BF16, 65);
+  auto assuming = driver::compileKernel(region, known(region).fallback, target,
+                                        nullptr, /*withGeneral=*/false);
+  ASSERT_TRUE(assuming) << assuming.error().str();
+  ASSERT_FALSE(assuming->alignedViews.empty());
+  std::atomic<int> compiled{0};
+  options.afterCompile = [&](driver::KernelCode &code) {
+    EXPECT_TRUE(code.alignedViews.empty()) << code.schedule.str();
+    EXPECT_TRUE(code.general.empty());
+    ++compiled;
+  };
+  std::vector<json::Object> rows = tune(region);
+  EXPECT_GT(compiled, 0);
+  ASSERT_EQ(rows.size(), 4u);
+  for (const json::Object &row : rows) {
+    std::string reason = row.getString("reason").value_or("").str();
+    // The mock's products are all wrong, but they ran.
+    EXPECT_EQ(row.getString("status"),
+              GetParam() == Machine::Mock ? "wrong" : "ok")
+        << reason;
+    EXPECT_EQ(reason.find("run.alignment"), std::string::npos) << reason;
+  }
+}
+
 TEST_P(GpuTuner, BadCandidatesEndTheirWorkerAndNothingElse) {
   std::string region = doublingRegion();
   size_t count = std::size(kAllGpuPlants) + 2;
