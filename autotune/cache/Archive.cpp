@@ -135,13 +135,11 @@ Result<ImportReport> Store::importArchive(std::string_view archive,
   std::vector<Frame> frames;
   if (!readFrames(archive, frames))
     return makeError(ErrorCode::InvalidArgument, where,
-                     "this is not a complete cache archive",
-                     "an archive is what `azulejo cache export` wrote",
+                     "this is not a complete cache archive", "cache.archive",
                      "export it again; it may have been cut off");
   if (!state->root)
     return makeError(
-        ErrorCode::CacheEnv, where, "there is no directory",
-        "an import needs a writable cache directory",
+        ErrorCode::CacheEnv, where, "there is no directory", "cache.import",
         "set AZULEJO_CACHE_DIR to a directory that can be written");
   ImportReport report;
   for (size_t i = 0; i < frames.size(); ++i) {
@@ -158,10 +156,9 @@ Result<ImportReport> Store::importArchive(std::string_view archive,
     if (written)
       ++report.imported;
     else
-      report.problems.push_back(
-          makeError(ErrorCode::CacheEnv, what, "the entry could not be written",
-                    "an import needs room to write",
-                    "free space there, or set AZULEJO_CACHE_DIR"));
+      report.problems.push_back(makeError(
+          ErrorCode::CacheEnv, what, "the entry could not be written",
+          "cache.import", "free space there, or set AZULEJO_CACHE_DIR"));
   }
   return report;
 }

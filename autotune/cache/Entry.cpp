@@ -13,7 +13,7 @@ namespace json = llvm::json;
 
 Error rejected(const std::string &where, std::string why) {
   return makeError(ErrorCode::CacheRejected, where, std::move(why),
-                   "cache entries are intact and belong to their key",
+                   "cache.entry",
                    "none needed: the entry is rebuilt and replaced");
 }
 

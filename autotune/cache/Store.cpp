@@ -48,8 +48,7 @@ void Store::State::noteEnvironment(Error error) {
 
 void Store::State::noteEnvironment(const std::string &where, int64_t code) {
   noteEnvironment(makeError(
-      ErrorCode::CacheEnv, where, describeFailure(code),
-      "the cache directory can be read and written",
+      ErrorCode::CacheEnv, where, describeFailure(code), "cache.access",
       "results are unaffected; check space, permissions and the file system"));
 }
 

@@ -56,8 +56,7 @@ void Store::State::visitEntries(
     });
     if (failure < 0)
       report(makeError(ErrorCode::CacheEnv, tree->path(),
-                       describeFailure(failure),
-                       "the cache directory has to be readable",
+                       describeFailure(failure), "cache.access",
                        "check its permissions, or set AZULEJO_CACHE_DIR"));
     for (auto &[file, fileInfo] : files) {
       std::string where = nameOf(*tree, file), bytes;
@@ -107,11 +106,11 @@ std::vector<EntryInfo> Store::list() {
 }
 
 static Error noSuchEntry(std::string_view prefix, size_t matches) {
-  return makeError(
-      ErrorCode::InvalidArgument, std::string(prefix),
-      matches ? std::to_string(matches) + " entries begin with this key"
-              : "no entry has this key",
-      "a key names one entry", "`azulejo cache ls` prints the keys");
+  return makeError(ErrorCode::InvalidArgument, std::string(prefix),
+                   matches ? std::to_string(matches) +
+                                 " entries begin with this key"
+                           : "no entry has this key",
+                   "cache.key", "`azulejo cache ls` prints the keys");
 }
 
 static bool matchesKey(const EntryInfo &info, std::string_view prefix) {
@@ -159,8 +158,7 @@ Status Store::remove(std::string_view keyPrefix) {
   int code = state->root->remove(file);
   if (code < 0 && code != -ENOENT)
     return makeError(ErrorCode::CacheEnv, state->nameOf(*state->root, file),
-                     describeFailure(code),
-                     "the cache directory has to be readable",
+                     describeFailure(code), "cache.access",
                      "check its permissions, or set AZULEJO_CACHE_DIR");
   constexpr std::string_view blobPrefix = "blob ";
   if (references[info.device + info.summary] == 1)
@@ -203,14 +201,12 @@ VerifyReport Store::verify() {
 Result<int64_t> Store::trim() {
   if (!state->root)
     return makeError(
-        ErrorCode::CacheEnv, "cache", "there is no directory",
-        "only a writable directory is trimmed",
+        ErrorCode::CacheEnv, "cache", "there is no directory", "cache.trim",
         "set AZULEJO_CACHE_DIR to a directory that can be written");
   TrimReport report = cache::trim(*state->root, state->usageRules());
   if (report.failure < 0)
     return makeError(ErrorCode::CacheEnv, state->root->path(),
-                     describeFailure(report.failure),
-                     "the cache directory has to be readable",
+                     describeFailure(report.failure), "cache.access",
                      "check its permissions, or set AZULEJO_CACHE_DIR");
   std::lock_guard<std::mutex> guard(state->mutex);
   state->stats.evicted += report.evicted;

@@ -140,9 +140,10 @@ Tree::open(FileSystem &fs, const std::string &path, bool writable) {
     return makeError(
         ErrorCode::CacheEnv, path,
         "the cache directory is unusable: " + describeFailure(code),
-        "a cache directory belongs to its user and nobody else may write to it",
-        writable ? "choose another directory, or chmod it to 0700; until then "
-                   "nothing is kept on disk"
+        "cache.unusable",
+        writable ? "choose another directory, or make this one yours and "
+                   "writable by nobody else (chmod 0700); until then nothing "
+                   "is kept on disk"
                  : "this layer is left out");
   };
   if (path.empty() || path.size() > 4000)

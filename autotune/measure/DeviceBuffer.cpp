@@ -19,7 +19,7 @@ Result<DeviceBuffer> DeviceBuffer::make(DeviceQueue &queue, int64_t bytes,
       __builtin_add_overflow(bytes, 2 * redzone, &total))
     return makeError(ErrorCode::OutOfMemory, "tuning buffer",
                      std::to_string(bytes) + " bytes cannot be had",
-                     "a candidate has buffers of its own",
+                     "tune.memory",
                      "tune at smaller sizes, or free memory of the device");
   Result<void *> memory = queue.device().allocate(static_cast<size_t>(total));
   if (!memory)

@@ -153,7 +153,8 @@ Status DeviceTimer::checkDamage(Job &job) {
   if (!*damage && !*overrun)
     return {};
   return makeError(ErrorCode::CandidateWrong, "timing",
-                   *damage ? **damage : "the workspace was overrun", "redzone",
+                   *damage ? **damage : "the workspace was overrun",
+                   "candidate.redzone",
                    "the schedule is left out; if the tuner ran it, report it");
 }
 

@@ -23,8 +23,7 @@ Result<GuardedBuffer> GuardedBuffer::make(int64_t bytes, int64_t redzoneBytes,
   if (memory == MAP_FAILED)
     return makeError(ErrorCode::OutOfMemory, "tuning buffer",
                      std::to_string(bytes) + " bytes cannot be had",
-                     "a candidate has buffers of its own",
-                     "tune at smaller sizes, or free memory");
+                     "tune.memory", "tune at smaller sizes, or free memory");
   buffer.mapping = static_cast<char *>(memory);
   buffer.mappedBytes = total;
   buffer.size = bytes;

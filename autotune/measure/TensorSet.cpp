@@ -16,8 +16,7 @@ Result<std::vector<int64_t>> bindingShape(const plan::Buffer &buffer,
     if (!extent.evaluate(dims, value) || value < 0 ||
         __builtin_mul_overflow(bytes, value, &bytes))
       return makeError(ErrorCode::ResourceLimit, "tensor '" + buffer.name + "'",
-                       "it has no size for these dimensions",
-                       "sizes have to fit to be tuned",
+                       "it has no size for these dimensions", "tune.sizes",
                        "tune at sizes whose product fits 63 bits");
     shape.push_back(value);
   }

@@ -17,7 +17,8 @@ int64_t coldCopies(int64_t bytes, int64_t cacheBytes) {
 }
 
 static Error redzoneError(const std::string &damage) {
-  return makeError(ErrorCode::CandidateWrong, "timing", damage, "redzone",
+  return makeError(ErrorCode::CandidateWrong, "timing", damage,
+                   "candidate.redzone",
                    "the schedule is left out; if the tuner ran it, report it");
 }
 

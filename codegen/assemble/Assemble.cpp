@@ -87,9 +87,9 @@ const Assembler &assemblerFor(std::string_view ptx,
 Result<Cubin> assemblePtx(std::string_view ptx, const Assembler &assembler,
                           const AssembleOptions &options) {
   if (options.arch.empty())
-    return makeError(
-        ErrorCode::InvalidArgument, "assembler", "needs an architecture",
-        "an assembler is told the architecture", "name one, as in sm_90a");
+    return makeError(ErrorCode::InvalidArgument, "assembler",
+                     "needs an architecture", "assembler.arch",
+                     "name one, as in sm_90a");
   switch (assembler.kind) {
   case AssemblerKind::Ptxas:
     return assembleByPtxas(ptx, assembler.path, options);
@@ -100,8 +100,7 @@ Result<Cubin> assemblePtx(std::string_view ptx, const Assembler &assembler,
   }
   return makeError(ErrorCode::InvalidArgument, "assembler",
                    "the driver assembles when it loads a kernel",
-                   "the driver gives no cubin",
-                   "use nvJitLink or ptxas to get a cubin");
+                   "assembler.driver", "use nvJitLink or ptxas to get a cubin");
 }
 
 } // namespace azulejo::codegen

@@ -106,7 +106,7 @@ Result<pid_t> start(const std::vector<std::string> &command,
   posix_spawn_file_actions_t actions;
   if (posix_spawn_file_actions_init(&actions) != 0)
     return makeError(ErrorCode::OutOfMemory, command[0], "cannot be started",
-                     "a process needs memory",
+                     "assembler.memory",
                      "free memory, or compile with fewer threads");
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(),
@@ -145,7 +145,7 @@ Result<int> waitFor(pid_t child, int64_t timeoutMs, const std::string &where) {
           ErrorCode::Timeout, where,
           "did not end within " + std::to_string(timeoutMs) +
               " ms and was killed",
-          "assembling has a time limit",
+          "assembler.timeout",
           "free the processors; if it stays slow, pin another schedule");
     }
     // Asking costs microseconds; what is noticed late is waited for in vain.

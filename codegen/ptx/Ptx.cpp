@@ -243,7 +243,7 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
                         std::string *listing) {
   if (target.kind != target::Kind::Gpu)
     return makeError(ErrorCode::InvalidArgument, "device '" + target.name + "'",
-                     "is no GPU", "PTX is for GPUs",
+                     "is no GPU", "ptx.target",
                      "azulejo devices lists the names of GPUs");
   SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
   if (kernels.size() != 1)

@@ -19,7 +19,7 @@ using reference::HostTensor;
 
 Error wrongCandidate(std::string message, const char *rule) {
   return makeError(ErrorCode::CandidateWrong, "candidate", std::move(message),
-                   rule,
+                   std::string("candidate.") + rule,
                    "the schedule is left out; if it was pinned, pin another");
 }
 
@@ -239,7 +239,7 @@ Result<std::unique_ptr<runtime::Executable>>
 prepareUnfused(const References &references, const runtime::Backend &backend) {
   if (references.unfusedPlan.empty())
     return makeError(ErrorCode::Unsupported, "the unfused plan",
-                     references.noPlan, "a graph has an unfused plan",
+                     references.noPlan, "tune.unfused",
                      "the candidates are held against the reference alone");
   Result<plan::Plan> plan =
       plan::parse(references.unfusedPlan, "the unfused plan");

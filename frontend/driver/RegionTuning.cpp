@@ -301,8 +301,10 @@ void RegionTuning::shareResults() {
 
 static Error nothingGood(const std::vector<Candidate> &candidates) {
   std::string reasons;
+  // What was right had no time to be measured: that is no reason of its own.
   for (const Candidate &candidate : candidates)
-    if (!candidate.reason.empty() && reasons.size() < 200)
+    if (!candidate.reason.empty() && !candidate.sameAs &&
+        candidate.status != status::ok && reasons.size() < 200)
       reasons += (reasons.empty() ? ": " : "; ") + candidate.status + ": " +
                  candidate.reason;
   return makeError(ErrorCode::TuneFailed, "tuning",
@@ -373,8 +375,7 @@ Result<Candidate> RegionTuning::check(const schedule::Schedule &schedule) {
   runner.reset();
   if (candidate.status.empty())
     return makeError(ErrorCode::Interrupted, "tuning",
-                     "stopped before the schedule was verified",
-                     "tuning needs time to measure",
+                     "stopped before the schedule was verified", "tune.time",
                      "the default schedule is used; tune again");
   return candidate;
 }
@@ -404,8 +405,7 @@ Result<schedule::Schedule> RegionTuning::run() {
   shareResults();
   if (finalists.empty() && clock.isInterrupted())
     return makeError(ErrorCode::Interrupted, "tuning",
-                     "stopped before anything was measured",
-                     "tuning needs time to measure",
+                     "stopped before anything was measured", "tune.time",
                      "the default schedule is used; tune again");
   if (finalists.empty())
     return nothingGood(candidates);

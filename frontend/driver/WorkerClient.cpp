@@ -170,8 +170,8 @@ Result<Message> WorkerClient::exchange(Message request, double limitSeconds) {
   }
   std::string how = stop();
   if (stopped)
-    return makeError(ErrorCode::Interrupted, "tuning", "stopped",
-                     "tuning needs time to measure", "tune again");
+    return makeError(ErrorCode::Interrupted, "tuning", "stopped", "tune.time",
+                     "tune again");
   char limit[32];
   std::snprintf(limit, sizeof limit, "%.3g s", limitSeconds);
   if (late)

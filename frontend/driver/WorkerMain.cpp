@@ -44,8 +44,7 @@ private:
 
 static Error malformed(const std::string &what) {
   return makeError(ErrorCode::InvalidArgument, "worker",
-                   "malformed request: " + what,
-                   "worker and tuner are of one build",
+                   "malformed request: " + what, "worker.protocol",
                    "the worker is started by the tuner, not by hand");
 }
 

@@ -383,8 +383,7 @@ json::Object toJson(const target::TargetDesc &target) {
 Result<target::TargetDesc> targetFrom(const json::Object &from) {
   auto malformed = [] {
     return makeError(ErrorCode::InvalidArgument, "worker",
-                     "malformed request: target",
-                     "worker and tuner are of one build",
+                     "malformed request: target", "worker.protocol",
                      "install the worker and the libraries of one build");
   };
   auto name = from.getString("name");

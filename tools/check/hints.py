@@ -1,5 +1,6 @@
 """Every error that a user may see says what to do: makeError() is given a hint,
-unless the error is Internal, which is our bug."""
+unless the error is Internal, which is our bug. And the rule it names is a label,
+`area.name`, which programs may compare and documents may list."""
 
 import re
 
@@ -8,6 +9,9 @@ import tree
 # The function, and how many arguments it takes with a hint.
 CALLS = re.compile(r"\b(?:(makeError)|cx\.(fail))\(")
 ARGUMENTS = {"makeError": 5, "fail": 3}
+# A rule that is written out.
+LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+LABEL = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)+")
 # A function of its own that makes errors must not leave the hint out by default.
 DEFAULT = re.compile(r"std::string(?:_view)?(?: \w*|&\w* | &\w*)? ?hint = (\{\}|\"\")")
 
@@ -56,6 +60,11 @@ def main():
             function = call.group(1) or call.group(2)
             if given and given[0].startswith("ErrorCode code"):
                 continue  # its definition
+            rule = LITERAL.fullmatch(given[3]) if len(given) > 3 else None
+            if function == "makeError" and rule and \
+                    not LABEL.fullmatch(rule.group(1)):
+                tree.fail(name, line, f"the rule {rule.group()} is no label",
+                          "name it area.name, and say the rest in the message")
             if given and given[0].endswith("ErrorCode::Internal"):
                 continue
             if tree.exempt("hints", name):

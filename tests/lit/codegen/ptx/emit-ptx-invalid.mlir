@@ -3,7 +3,7 @@
 // What has no instruction sequence is refused before the backend sees it.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
-// CHECK: is no GPU
+// CHECK: is no GPU [ptx.target]
 // expected-error@below {{it uses a function without a GPU instruction sequence [ptx.math]}}
 module {
 kernel.func @function threads(32) {

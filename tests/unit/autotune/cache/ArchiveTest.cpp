@@ -100,6 +100,7 @@ TEST(Archive, EveryTruncationImportsNothing) {
     auto report = target.importArchive(archive.substr(0, size), "cut.azc");
     ASSERT_FALSE(report) << size;
     EXPECT_EQ(report.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(report.error().rule, "cache.archive");
   }
   EXPECT_FALSE(target.importArchive(archive + "\n", "long.azc"));
   EXPECT_TRUE(target.list().empty());
@@ -150,6 +151,8 @@ TEST(Archive, NeedsADirectory) {
       store.importArchive("azulejo-cache-archive 1\nend 0\n", "pack.azc");
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, ErrorCode::CacheEnv);
+  EXPECT_EQ(report.error().rule, "cache.import");
+  EXPECT_EQ(store.trim().error().rule, "cache.trim");
 }
 
 } // namespace

@@ -54,6 +54,7 @@ TEST(Entry, EveryBitFlipIsRejected) {
       auto entry = parseEntry(bad, "here");
       ASSERT_FALSE(entry) << "byte " << i << " bit " << bit;
       EXPECT_EQ(entry.error().code, ErrorCode::CacheRejected);
+      EXPECT_EQ(entry.error().rule, "cache.entry");
     }
 }
 

@@ -111,6 +111,10 @@ void failEachCall(int64_t lasting) {
                    std::to_string(error));
       scenario.run(options);
       EXPECT_LE(log.errors.size(), 1u) << failed << "\n" << log.text();
+      for (const Error &told : log.errors)
+        EXPECT_TRUE(told.rule == "cache.access" ||
+                    told.rule == "cache.unusable" || told.rule == "cache.entry")
+            << told.str();
       scenario.check(dir.root());
       if (::testing::Test::HasFailure())
         return;

@@ -56,7 +56,8 @@ void expectRefused(CacheOptions options, const std::string &dir) {
   EXPECT_EQ(store.load(planKey("g").key()), "p");
   EXPECT_EQ(store.loadTuning(tuningKey("r").key()).trials.size(), 1u);
   EXPECT_EQ(log.count(ErrorCode::CacheEnv), 1u) << log.text();
-  EXPECT_EQ(log.errors.size(), 1u);
+  ASSERT_EQ(log.errors.size(), 1u);
+  EXPECT_EQ(log.errors[0].rule, "cache.unusable");
   std::error_code absent;
   EXPECT_TRUE(!fs::is_directory(dir, absent) || fs::is_empty(dir));
 }

@@ -280,7 +280,8 @@ TEST_F(DeviceTiming, SaysAtWhichClock) {
 }
 
 TEST_F(DeviceTiming, FailuresAreErrors) {
-  EXPECT_EQ(mock::outcome(time("mock over")), "CandidateWrong redzone");
+  EXPECT_EQ(mock::outcome(time("mock over")),
+            "CandidateWrong candidate.redzone");
   EXPECT_EQ(mock::outcome(time("mock trap=719")), "DeviceLost cuda.lost");
 }
 

@@ -50,6 +50,7 @@ TEST(GuardedBuffer, TooMuchIsAnError) {
   EXPECT_FALSE(GuardedBuffer::make(-1, 64));
   EXPECT_EQ(GuardedBuffer::make(int64_t(1) << 62, 64).error().code,
             ErrorCode::OutOfMemory);
+  EXPECT_EQ(GuardedBuffer::make(-1, 64).error().rule, "tune.memory");
 }
 
 } // namespace

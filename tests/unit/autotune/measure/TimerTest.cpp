@@ -103,6 +103,13 @@ TEST_F(TimerTest, ALongRunIsTimedOnce) {
   EXPECT_EQ(timing->samplesNs.size(), 1u);
 }
 
+TEST_F(TimerTest, SizesWithoutANumberOfBytesAreAnError) {
+  auto set = TensorSet::make(executable->plan(),
+                             std::vector<int64_t>{INT64_MAX / 8}, 128);
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().rule, "tune.sizes");
+}
+
 TEST_F(TimerTest, RedzoneHitIsAnError) {
   // A plan that claims fewer columns than its kernel writes.
   plan::Plan plan = runtime::testPlan("twice");
@@ -116,6 +123,7 @@ TEST_F(TimerTest, RedzoneHitIsAnError) {
   auto timing = measure::timeRuns(*executable, copies, *memory, queue, {});
   ASSERT_FALSE(timing);
   EXPECT_EQ(timing.error().code, ErrorCode::CandidateWrong);
+  EXPECT_EQ(timing.error().rule, "candidate.redzone");
   EXPECT_NE(timing.error().message.find("output 0: written"), std::string::npos)
       << timing.error().message;
 }

@@ -204,6 +204,7 @@ TEST_F(AssembleTest, KillsWhatDoesNotEnd) {
   Result<Cubin> cubin = run("", "exec sleep 60\n");
   ASSERT_FALSE(cubin.ok());
   EXPECT_EQ(cubin.error().code, ErrorCode::Timeout);
+  EXPECT_EQ(cubin.error().rule, "assembler.timeout");
   EXPECT_EQ(ptxasVersion(assembler.path, 200).error().code, ErrorCode::Timeout);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
@@ -220,6 +221,12 @@ TEST_F(AssembleTest, ReportsAMissingProgramAndOutput) {
   cubin = assemblePtx("", assembler, options);
   ASSERT_FALSE(cubin.ok());
   EXPECT_EQ(cubin.error().code, ErrorCode::InvalidArgument);
+  EXPECT_EQ(cubin.error().rule, "assembler.arch");
+  options.arch = "sm_80";
+  assembler.kind = AssemblerKind::Driver;
+  cubin = assemblePtx("", assembler, options);
+  ASSERT_FALSE(cubin.ok());
+  EXPECT_EQ(cubin.error().rule, "assembler.driver");
 }
 
 TEST_F(AssembleTest, ReportsAnUnusableTempFolder) {

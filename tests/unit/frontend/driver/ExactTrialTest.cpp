@@ -93,7 +93,7 @@ TEST(ExactTrial, AnExtraRoundingIsWrong) {
   auto verdict = runner.verify(twice);
   ASSERT_FALSE(verdict);
   EXPECT_EQ(verdict.error().code, ErrorCode::CandidateWrong);
-  EXPECT_EQ(verdict.error().rule, "exact") << verdict.error().str();
+  EXPECT_EQ(verdict.error().rule, "candidate.exact") << verdict.error().str();
   for (const char *part : {"output 0", "seed 3", "M = 37", "element [",
                            "wanted", "of 5920 differ"})
     EXPECT_NE(verdict.error().message.find(part), std::string::npos)
@@ -118,7 +118,7 @@ TEST(ExactTrial, LargeFixedSizesAreComparedWithTheUnfusedPlan) {
   plant(bad, Plant::LastBit, 4, 0, 0, 0);
   verdict = runner.verify(bad);
   ASSERT_FALSE(verdict);
-  EXPECT_EQ(verdict.error().rule, "exact") << verdict.error().str();
+  EXPECT_EQ(verdict.error().rule, "candidate.exact") << verdict.error().str();
   EXPECT_NE(verdict.error().message.find("element [0, 0] is "),
             std::string::npos)
       << verdict.error().message;
@@ -154,7 +154,8 @@ TEST_F(ExactTuning, RecordsSayWhatTheTestWasAndWhatItFound) {
       EXPECT_EQ(row.getString("status"), bad ? "wrong" : "ok") << reason;
       if (bad) {
         EXPECT_NE(reason.find("element [0, 0] is "), std::string::npos);
-        EXPECT_NE(reason.find("[exact]"), std::string::npos) << reason;
+        EXPECT_NE(reason.find("[candidate.exact]"), std::string::npos)
+            << reason;
         continue;
       }
       const json::Object *test = row.getObject("exact");

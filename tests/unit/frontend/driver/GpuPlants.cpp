@@ -27,7 +27,7 @@ GpuOutcome outcomeOf(GpuPlant plant) {
   case GpuPlant::Input:
     return {"input", "wrong", "put 0"}; // other threads may read what it wrote
   case GpuPlant::Bit:
-    return {"bit", "wrong", "[exact]"};
+    return {"bit", "wrong", "[candidate.exact]"};
   }
   return {};
 }

@@ -218,8 +218,8 @@ TEST_F(TunerTest, BadCandidatesAreMarkedAndTheBestGoodOneWins) {
       {"one byte under", {"wrong", "before the start"}},
       {"wrong", {"wrong", "output 0"}},
       {"writes input", {"wrong", "input 0 was written"}},
-      {"wrong if large", {"wrong", "[unfused]"}},
-      {"unsteady", {"wrong", "[deterministic]"}},
+      {"wrong if large", {"wrong", "[candidate.unfused]"}},
+      {"unsteady", {"wrong", "[candidate.deterministic]"}},
       {"memory", {"crashed", "signal 11"}},
       {"stack", {"crashed", "signal 11"}}};
   int good = 0, bad = 0;

@@ -208,6 +208,7 @@ TEST(Worker, CancelsWithinMoments) {
       schedule::Schedule::defaults("Attention", target::Kind::Cpu));
   ASSERT_FALSE(code);
   EXPECT_EQ(code.error().code, ErrorCode::Interrupted);
+  EXPECT_EQ(code.error().rule, "tune.time");
   EXPECT_EQ(client.pid(), 0);
 }
 
@@ -325,6 +326,9 @@ TEST(WorkerProtocol, RefusesNonsense) {
   auto good = receive(frame("{\"a\":1}", "blob"));
   ASSERT_TRUE(good);
   EXPECT_EQ(good->blob, "blob");
+  auto target = driver::targetFrom(good->json);
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().rule, "worker.protocol");
   EXPECT_FALSE(driver::codeFrom(*good));
   EXPECT_FALSE(driver::verdictFrom(*good));
   EXPECT_FALSE(driver::timingFrom(*good));
