@@ -250,6 +250,25 @@ TEST_F(GpuRuntime, TimeFromBytesToTheFirstLaunch) {
   ASSERT_TRUE(device->synchronize(lane.stream.handle()));
 }
 
+// For a tool that watches memory to find, and only on demand (run_gpu.sh,
+// `planted`): without one the write goes unseen, for the driver sets aside more
+// than was asked for.
+class Planted : public GpuRuntime {};
+
+TEST_F(Planted, DISABLED_OneElementPastTheEnd) {
+  Result<Executable> plan = load(handPlan("twice", plan::Expr(9)));
+  ASSERT_TRUE(plan) << plan.error().str();
+  Lane lane(*device, *plan, 1, 9);
+  Result<Buffer> less = Buffer::create(*device, 8 * sizeof(float));
+  ASSERT_TRUE(less) << less.error().str();
+  ASSERT_TRUE(plan->run({lane.stream.handle()},
+                        {TensorView(lane.x.data(), f32, lane.shape),
+                         TensorView(less->data(), f32, lane.shape)},
+                        {}));
+  // The tool may end the context.
+  (void)device->synchronize(lane.stream.handle());
+}
+
 // A lost device stays lost until the process ends, so each loss has a process
 // of its own: this program, told to run the one test of this fixture.
 constexpr char kLossChild[] = "GPU_LOSS_CHILD";
