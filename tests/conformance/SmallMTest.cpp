@@ -148,7 +148,7 @@ TEST(SmallM, PartsAreSummedByASecondKernel) {
 }
 
 TEST(SmallM, EveryNumberOfRows) {
-  for (int64_t rows : {0, 1, 2, 3, 7, 15, 16, 17, 33, 63, 64})
+  for (int64_t rows : {0, 1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64})
     for (int64_t splits : {1, 4}) {
       Product one;
       one.rows = rows;

@@ -4,9 +4,9 @@
 # compiles every installed header on its own, and checks what is exported. Then,
 # where there is a compiler, installs it beside, and builds and runs the examples
 # as a project of their own, as somebody who copied them would.
-#   install-test.sh BUILD_DIR CMAKE CC CXX HAS_COMPILER
+#   install-test.sh BUILD_DIR CMAKE CC CXX HAS_COMPILER [MINILM_MODEL]
 set -eu
-build=$1 cmake=$2 cc=$3 cxx=$4 compiler=$5
+build=$1 cmake=$2 cc=$3 cxx=$4 compiler=$5 model=${6:-}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -70,21 +70,33 @@ fi
 cp -r "$here/../../examples" "$work/examples"
 "$cmake" -S "$work/examples" -B "$work/programs" \
   -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
-set -- first_kernel fused_attention fused_chain custom_mask
+set -- first_kernel fused_attention fused_chain custom_mask minilm
 for name in "$@"; do
   "$cmake" --build "$work/programs" --target "example_$name" >/dev/null
 done
-for name in "$@"; do
+
+example() { # name, arguments
+  name=$1
+  shift
   program=$(find "$work/programs" -name "example_$name" -type f)
-  quick=
-  case $name in fused_*) quick=--quick ;; esac
   if ! env -u AZULEJO_COMPILER -u AZULEJO_WORKER AZULEJO_CACHE_DIR="$work/cache" \
-    "$program" $quick >"$work/out" 2>&1; then
+    "$program" "$@" >"$work/out" 2>&1; then
     cat "$work/out" >&2
     echo "the example $name failed" >&2
     exit 1
   fi
   echo "example $name: ok"
-done
+}
+example first_kernel
+example fused_attention --quick
+example fused_chain --quick
+example custom_mask
+if [ -n "$model" ]; then
+  example minilm --model "$model" \
+    --expected "$work/examples/minilm/expected/expected.safetensors"
+else
+  example minilm --help
+  echo "example minilm: built; not run, for this build knows no model"
+fi
 # They ran on what was installed, not on what lies in the build tree.
 ldd "$program" | grep -q "$prefix/"
