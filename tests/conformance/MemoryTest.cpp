@@ -2,12 +2,14 @@
 //
 // The point of the attention kernel: no buffer of Sq x Sk elements exists. The
 // plan says how large every buffer is as an expression over the dimensions, so
-// this is checked without running at the large sizes.
+// this is checked without running at the large sizes; and once, on a CPU, the
+// system is asked what a run really took.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "tests/conformance/Sketch.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 
 using namespace azulejo;
@@ -89,6 +91,67 @@ TEST(Memory, ScratchOfAThreadDoesNotGrow) {
   plan::Plan plan = compiled(true);
   for (const plan::Launch &launch : plan.launches)
     EXPECT_LE(launch.scratchBytes, 4 << 20) << launch.kernel;
+}
+
+/// A number of kB of this process, in bytes.
+int64_t processBytes(const std::string &key) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  int64_t kilobytes = 0;
+  while (status >> word)
+    if (word == key && status >> kilobytes)
+      return kilobytes * 1024;
+  ADD_FAILURE() << "the system does not tell " << key;
+  return 0;
+}
+
+/// By how many bytes one run of self-attention made this process larger at its
+/// largest; its tensors are there before.
+int64_t growthOf(bool fuse, int64_t length) {
+  constexpr int64_t kChannels = 16;
+  Sketch s;
+  Dim S = s.dim("S", 1, 8192);
+  Shape heads{Dim(1), Dim(1), S, Dim(kChannels)};
+  s.output(
+      s.op("attention", {s.input(DType::F32, heads), s.input(DType::F32, heads),
+                         s.input(DType::F32, heads)}));
+  Options options;
+  options.fuse = fuse;
+  options.device = &TestDevice::cpu();
+  Result<std::unique_ptr<Subject>> subject = s.compile(options);
+  if (!subject) {
+    ADD_FAILURE() << subject.error().str();
+    return 0;
+  }
+  std::vector<std::vector<float>> memory(
+      4, std::vector<float>(static_cast<size_t>(length * kChannels), 0.5f));
+  const int64_t shape[] = {1, 1, length, kChannels};
+  std::vector<az_tensor> tensors;
+  for (std::vector<float> &data : memory) {
+    az_tensor tensor{};
+    tensor.size = sizeof tensor;
+    tensor.data = data.data();
+    tensor.dtype = AZ_F32;
+    tensor.rank = 4;
+    tensor.shape = shape;
+    tensors.push_back(tensor);
+  }
+  // What is needed once, such as stacks of threads, is no matter of length.
+  EXPECT_TRUE((*subject)->runOn(tensors, 2));
+  std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
+  int64_t before = processBytes("VmRSS:");
+  EXPECT_TRUE((*subject)->runOn(tensors, 2));
+  EXPECT_NEAR(memory[3][0], 0.5f, 1e-5f);
+  return processBytes("VmHWM:") - before;
+}
+
+TEST(Memory, ARunTakesNoMoreThanItsLength) {
+  if (TestDevice::current().isGpu())
+    GTEST_SKIP() << "what a GPU's memory holds is not told";
+  constexpr int64_t kScores = int64_t{4096} * 4096 * 4;
+  EXPECT_GE(growthOf(/*fuse=*/false, 4096), kScores) << "that would be seen";
+  EXPECT_LE(growthOf(/*fuse=*/true, 4096), kScores / 16);
+  EXPECT_LE(growthOf(/*fuse=*/true, 8192), kScores / 16);
 }
 
 TEST(Memory, LongSequencesAreRight) {
