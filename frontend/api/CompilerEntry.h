@@ -87,8 +87,6 @@ struct CompiledPlan {
 /// What a plan does not keep of a kernel and `explain` wants to show.
 struct KernelAnalysis {
   plan::Expr unfusedBytes; ///< if each of its ops were a kernel of its own
-  /// The part of f16Tflops that its product can reach; 0: f32Tflops counts.
-  double matrixShare = 0;
   /// Attention only: how many queries and keys one head has.
   std::optional<plan::Expr> queries, keys;
 };

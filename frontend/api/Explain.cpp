@@ -34,7 +34,7 @@ struct KernelFacts {
   Count items, flops, bytes, unfused, queries, keys;
   double floorUs = 0;     ///< no run on the target can be faster; 0: not known
   double ridge = 0;       ///< for the types of this kernel
-  double matrixShare = 0; ///< as KernelAnalysis has it
+  double matrixShare = 0; ///< Launch::matrixPercent
   std::string verdict;    ///< "compute-", "memory-", "latency-bound" or empty
   std::string phase;      ///< attention: "prefill" or "decode"
 
@@ -70,10 +70,9 @@ static bool usesHalf(const plan::Plan &plan) {
 }
 
 /// What bounds a kernel whose work and traffic are known.
-static void judge(KernelFacts &kernel, const target::TargetDesc &target,
-                  double matrixShare) {
-  double rate =
-      matrixShare > 0 ? target.f16Tflops * matrixShare : target.f32Tflops;
+static void judge(KernelFacts &kernel, const target::TargetDesc &target) {
+  double rate = kernel.matrixShare > 0 ? target.f16Tflops * kernel.matrixShare
+                                       : target.f32Tflops;
   if (target.memoryGBs > 0)
     kernel.ridge = rate * 1e3 / target.memoryGBs;
   if (!kernel.flops || !kernel.bytes || rate <= 0 || target.memoryGBs <= 0)
@@ -172,15 +171,13 @@ static Facts factsOf(const plan::Plan &plan, std::span<const int64_t> dims,
       kernel.items = valueOf(launch.grid, dims);
     kernel.flops = valueOf(launch.flops, dims);
     kernel.bytes = valueOf(launch.bytes, dims);
-    kernel.matrixShare = usesHalf(plan);
-    if (i < analysis.size()) {
+    kernel.matrixShare = launch.matrixPercent / 100.0;
+    if (i < analysis.size())
       addAnalysis(kernel, analysis[i], dims);
-      kernel.matrixShare = analysis[i].matrixShare;
-    }
     known = known && kernel.bytes &&
             !__builtin_add_overflow(total, *kernel.bytes, &total);
     if (facts.target)
-      judge(kernel, *facts.target, kernel.matrixShare);
+      judge(kernel, *facts.target);
     facts.kernels.push_back(std::move(kernel));
   }
   if (known)

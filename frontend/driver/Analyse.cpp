@@ -16,11 +16,9 @@ using namespace mlir;
 namespace azulejo::driver {
 
 static api::KernelAnalysis analyseRegion(graphir::FusedOp region,
-                                         const target::TargetDesc &target,
                                          const DimTable &dims) {
   api::KernelAnalysis analysis;
   analysis.unfusedBytes = dims.expr(trafficOf(region).unfusedBytes);
-  analysis.matrixShare = matrixShare(region, target);
   for (Operation &op : region.getBody().front().without_terminator()) {
     auto attention = dyn_cast<graphir::AttentionOp>(op);
     if (!attention || analysis.queries)
@@ -77,7 +75,7 @@ Result<api::Analysis> analyseGraph(const graph::Graph &graph,
     size_t launches =
         regions.regions[regions.regionOfKernel[kernel++]].variants.size();
     analysis.kernels.insert(analysis.kernels.end(), launches,
-                            analyseRegion(region, target, dims));
+                            analyseRegion(region, dims));
   }
   return analysis;
 }

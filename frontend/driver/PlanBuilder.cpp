@@ -14,6 +14,7 @@
 
 #include "llvm/Support/BLAKE3.h"
 
+#include <cmath>
 #include <set>
 
 using namespace mlir;
@@ -349,6 +350,8 @@ private:
       tensors.push_back(place(output));
     RegionTraffic traffic = trafficOf(op);
     plan::Launch about; // provenance
+    about.matrixPercent =
+        static_cast<int32_t>(std::lround(100 * matrixShare(op, target)));
     for (Operation &inner : op.getBody().front().without_terminator()) {
       StringRef label = graphir::labelOf(&inner);
       about.ops.push_back(
@@ -400,6 +403,7 @@ private:
       return status;
     // The model gives the region's work to its first kernel.
     about.flops = plan::Expr(0);
+    about.matrixPercent = 0;
     about.bytes = dims.expr(between);
     for (size_t i = 0; i < code.later.size(); ++i) {
       about.kernel = name + "." + std::to_string(i + 2);
@@ -421,6 +425,7 @@ private:
     launch.kernel = about.kernel;
     launch.ops = about.ops;
     launch.flops = about.flops;
+    launch.matrixPercent = about.matrixPercent;
     launch.bytes = about.bytes;
     if (!code.general.empty() &&
         !(launch.aligned.empty() && launch.tensorMaps.empty())) {
@@ -431,6 +436,7 @@ private:
       general->kernel = launch.kernel + ".general";
       general->ops = launch.ops;
       general->flops = launch.flops;
+      general->matrixPercent = launch.matrixPercent;
       general->bytes = launch.bytes;
       launch.otherwise = static_cast<int32_t>(result.alternates.size());
       result.alternates.push_back(*std::move(general));

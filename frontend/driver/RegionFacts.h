@@ -18,7 +18,7 @@ namespace azulejo::driver {
 struct RegionFacts {
   graph::Graph graph; ///< what the region computes
   opset::Dim flops{0}, bytes{0};
-  double matrixShare = 0; ///< as api::KernelAnalysis has it
+  double matrixShare = 0; ///< as in Traffic.h
   /// The text without typical sizes and bounds: what a region and its variants
   /// have in common.
   std::string key;

@@ -126,6 +126,9 @@ struct Launch {
   std::string schedule;
   std::vector<std::string> ops; ///< labels of the graph ops it computes
   Expr flops, bytes;            ///< model of work and of DRAM traffic
+  /// Percent of the target's matrix rate for 16-bit types that its products can
+  /// reach; 0: the rate of f32 counts.
+  int32_t matrixPercent = 0;
 };
 
 /// The launches of which a run takes a part: [begin, end).

@@ -111,7 +111,7 @@ static json::Value tensorMapJson(const TensorMap &map) {
 }
 
 static json::Value launchJson(const Launch &launch) {
-  return json::Object{
+  json::Object object{
       {"kernel", textOf(launch.kernel)},
       {"image", static_cast<int64_t>(launch.image)},
       {"entry_offset", launch.entryOffset},
@@ -129,6 +129,9 @@ static json::Value launchJson(const Launch &launch) {
       {"flops", exprJson(launch.flops)},
       {"bytes", exprJson(launch.bytes)},
   };
+  if (launch.matrixPercent)
+    object["matrix_percent"] = static_cast<int64_t>(launch.matrixPercent);
+  return object;
 }
 
 static json::Value choiceJson(const Choice &choice) {
@@ -341,6 +344,8 @@ static Launch readLaunch(Reader &in, const json::Object &object) {
   launch.ops = in.texts(object, "ops");
   launch.flops = in.expr(object, "flops");
   launch.bytes = in.expr(object, "bytes");
+  if (object.get("matrix_percent"))
+    launch.matrixPercent = in.index(object, "matrix_percent");
   return launch;
 }
 

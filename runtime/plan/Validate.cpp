@@ -139,6 +139,8 @@ private:
       return fail(what + "has too many arguments");
     if (!good(launch.grid) || !good(launch.flops) || !good(launch.bytes))
       return fail(what + "has a malformed expression");
+    if (launch.matrixPercent < 0 || launch.matrixPercent > 100)
+      return fail(what + "reaches no percentage of a rate");
     for (const Arg &arg : launch.args)
       if (!good(arg))
         return fail(what + "has a malformed argument");

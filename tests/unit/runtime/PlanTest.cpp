@@ -336,6 +336,17 @@ TEST(Plan, ImagesMayNameTheirAssembler) {
   EXPECT_EQ(back->images[0].assembler, "ptxas 13.0.88");
 }
 
+/// Launches without products are written as ever.
+TEST(Plan, LaunchesMayNameTheRateOfTheirProducts) {
+  Plan plan = fullPlan();
+  EXPECT_EQ(serialize(plan).find("percent"), std::string::npos);
+  plan.launches[1].matrixPercent = 50;
+  Result<Plan> back = parse(serialize(plan), "test");
+  ASSERT_TRUE(back) << back.error().str();
+  EXPECT_EQ(back->launches[0].matrixPercent, 0);
+  EXPECT_EQ(back->launches[1].matrixPercent, 50);
+}
+
 TEST(Plan, BadTextInLabelsIsRepairedNotFatal) {
   Plan plan = fullPlan();
   plan.launches[0].ops = {"\xff\xfe"};
@@ -396,6 +407,8 @@ TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
       [](Plan &p) { p.launches[0].args[1].axis = -1; },
       [&](Plan &p) { p.launches[0].args[4].size = outside; },
       [&](Plan &p) { p.launches[0].grid = outside; },
+      [](Plan &p) { p.launches[0].matrixPercent = 101; },
+      [](Plan &p) { p.launches[0].matrixPercent = -1; },
       [](Plan &p) { p.images[0].kind = "elf"; },
       [](Plan &p) { p.images[0].digest[0] ^= 1; },
       [](Plan &p) { p.launches[0].aligned = {0, 3}; },

@@ -66,3 +66,24 @@ TEST(Explain, NotesWhatTensorMapsAskFor) {
   plan.launches[0].tensorMaps.clear();
   EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("tensorMaps")));
 }
+
+// A plan that was loaded says no less of its products than one just made.
+TEST(Explain, JudgesProductsByTheRateThatThePlanNames) {
+  plan::Plan plan = runtime::testPlan("twice");
+  plan.target = "h200";
+  plan.launches[0].flops = plan::Expr(int64_t{1} << 40);
+  std::vector<int64_t> dims = {4};
+  std::string exact = api::explain(plan, dims, /*json=*/true);
+  EXPECT_THAT(exact, HasSubstr("\"matrix_share\":0,"));
+  plan.launches[0].matrixPercent = 50;
+  Result<plan::Plan> loaded = plan::parse(plan::serialize(plan), "test");
+  ASSERT_TRUE(loaded) << loaded.error().str();
+  std::string rounded = api::explain(*loaded, dims, /*json=*/true);
+  EXPECT_THAT(rounded, HasSubstr("\"matrix_share\":0.5,"));
+  auto floorOf = [](const std::string &json) {
+    size_t at = json.find("\"floor_us\":");
+    return at == std::string::npos ? 0 : std::atof(json.c_str() + at + 11);
+  };
+  // 2^40 operations at 66.9 and at 494.5 TFLOP/s.
+  EXPECT_NEAR(floorOf(exact) / floorOf(rounded), 494.5 / 66.9, 0.2);
+}
