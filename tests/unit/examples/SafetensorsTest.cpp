@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <ostream>
 
 namespace minilm {
 namespace {
@@ -124,6 +125,11 @@ struct Malformed {
   std::string file;
   const char *rule;
 };
+
+// Its bytes would be addresses, and the test's name another one in every run.
+std::ostream &operator<<(std::ostream &out, const Malformed &malformed) {
+  return out << malformed.name;
+}
 
 std::vector<Malformed> malformedFiles() {
   const std::string f32 = "\"F32\"", data8(8, '\0'), data16(16, '\0');

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "PassCase.h"
 
+#include <ostream>
+
 using namespace azulejo;
 using namespace azulejo::graphpasses;
 
@@ -53,6 +55,12 @@ struct MaskCase {
   const char *roles;
   double softcap;
 };
+
+// Its bytes would be addresses, and the test's name another one in every run.
+std::ostream &operator<<(std::ostream &out, const MaskCase &mask) {
+  return out << mask.causal << " " << mask.window << " " << mask.roles << " "
+             << mask.softcap;
+}
 
 class DecomposeAttentionTest
     : public testing::TestWithParam<
