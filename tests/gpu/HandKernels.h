@@ -14,7 +14,8 @@ namespace azulejo::gputest {
 
 /// twice: y[block, j] = 2 x[block, j] for j < n, rows sx and sy apart.
 /// edge: y[0, 0] = the last word of n bytes of shared memory, written first.
-/// poke: writes where no memory is. trap: stops in the middle.
+/// poke: writes where no memory is. trap: stops in the middle. race: y[0, 0] =
+/// what another warp writes to shared memory, whether it has or not.
 inline constexpr const char *kHandKernels = R"(
 .version 7.0
 .target sm_80
@@ -75,6 +76,27 @@ done:
   bar.sync 0;
   ld.shared.f32 %f1, [%r1+-4];
   st.global.f32 [%d1], %f1;
+  ret;
+}
+
+.visible .entry race(.param .u64 x, .param .u64 sx, .param .u64 y,
+                     .param .u64 sy, .param .u64 n) {
+  .reg .pred %p;
+  .reg .b32 %r<3>;
+  .reg .b64 %d;
+  .reg .f32 %f<2>;
+  mov.u32 %r0, %tid.x;
+  shl.b32 %r1, %r0, 2;
+  mov.u32 %r2, room;
+  add.u32 %r1, %r1, %r2;
+  cvt.rn.f32.u32 %f0, %r0;
+  st.shared.f32 [%r1], %f0;
+  setp.ne.u32 %p, %r0, 0;
+  @%p bra done;
+  ld.shared.f32 %f1, [%r2+128];
+  ld.param.u64 %d, [y];
+  st.global.f32 [%d], %f1;
+done:
   ret;
 }
 

@@ -250,9 +250,9 @@ TEST_F(GpuRuntime, TimeFromBytesToTheFirstLaunch) {
   ASSERT_TRUE(device->synchronize(lane.stream.handle()));
 }
 
-// For a tool that watches memory to find, and only on demand (run_gpu.sh,
-// `planted`): without one the write goes unseen, for the driver sets aside more
-// than was asked for.
+// For tools that watch kernels to find, and only on demand (run_gpu.sh,
+// `planted`). Without one both go unseen: the driver sets aside more memory
+// than was asked for, and whatever a race gives is not looked at.
 class Planted : public GpuRuntime {};
 
 TEST_F(Planted, DISABLED_OneElementPastTheEnd) {
@@ -266,6 +266,14 @@ TEST_F(Planted, DISABLED_OneElementPastTheEnd) {
                          TensorView(less->data(), f32, lane.shape)},
                         {}));
   // The tool may end the context.
+  (void)device->synchronize(lane.stream.handle());
+}
+
+TEST_F(Planted, DISABLED_ReadBeforeAnotherWarpWrote) {
+  Result<Executable> plan = load(handPlan("race", plan::Expr(8), 256));
+  ASSERT_TRUE(plan) << plan.error().str();
+  Lane lane(*device, *plan, 1);
+  ASSERT_TRUE(lane.run());
   (void)device->synchronize(lane.stream.handle());
 }
 

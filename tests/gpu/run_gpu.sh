@@ -116,22 +116,30 @@ sanitizer() { # tool, seconds, arguments of shards.py
     "$here/bin/azulejo-test-conformance"
 }
 
-# A tool that finds nothing should be one that would have found something: a
-# kernel that was made for this writes one element past the end of its tensor,
-# within what the driver set aside, so that nobody else notices.
-planted() {
-  local status=0 log=$out/logs/planted_tool.log
+# A tool that finds nothing should be one that would have found something. Of
+# two kernels that were made for this, one writes an element past the end of its
+# tensor, within what the driver set aside, and one reads what another warp may
+# not have written yet: nobody but the tool notices.
+planted() { # tool, test, what it says
+  local status=0 log=$out/logs/planted_$1_tool.log
   # shellcheck disable=SC2046
-  $(watched memcheck) "$here/bin/gpu_runtime_test" \
-    --gtest_also_run_disabled_tests \
-    --gtest_filter=Planted.DISABLED_OneElementPastTheEnd >"$log" 2>&1 ||
-    status=$?
+  $(watched "$1") "$here/bin/gpu_runtime_test" \
+    --gtest_also_run_disabled_tests --gtest_filter="Planted.DISABLED_$2" \
+    >"$log" 2>&1 || status=$?
   cat "$log"
-  if [[ $status == 9 ]] && grep -q 'Invalid __global__ write' "$log"; then
+  if [[ $status == 9 ]] && grep -q "$3" "$log"; then
     return 0
   fi
-  echo "memcheck did not report the planted write: exit status $status, not 9"
+  echo "$1 did not report what was planted: exit status $status, not 9"
   return 1
+}
+
+plant() { # tool
+  case $1 in
+  memcheck) set -- "$1" OneElementPastTheEnd 'Invalid __global__ write' ;;
+  racecheck) set -- "$1" ReadBeforeAnotherWarpWrote 'Race reported' ;;
+  esac
+  step "planted_$1" 60 bash -c 'planted "$@"' planted "$@"
 }
 
 # What a tool slows down most is left to a plain run before it: the first one
@@ -207,13 +215,17 @@ for part in $only; do
       --graphs "$graphs" --seed "$seed" --out "$out/graphs.jsonl" \
       "$here/bin/azulejo-test-conformance"
     ;;
-  planted) step planted 60 bash -c planted ;;
+  planted)
+    plant memcheck
+    plant racecheck
+    ;;
   memcheck)
-    step planted 60 bash -c planted
+    plant memcheck
     # Every test, each graph at two of its sizes.
     check_with memcheck 400 10 "$(without 'RandomGraph.*:GpuCompile*')"
     ;;
   racecheck)
+    plant racecheck
     checked="Families/Schedules.*:NormExact.*:DTypes/Pattern.*:Decode.*"
     [[ $filter == '*' ]] || checked=$filter
     check_with racecheck 240 8 "$checked"
