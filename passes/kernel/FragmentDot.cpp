@@ -18,13 +18,17 @@ namespace {
 
 using Registers = std::array<Value, 4>;
 
+/// Contracted elements of one instruction.
+int64_t sliceDepth(Type type) {
+  return type.isTF32() ? kernel::kTf32StepDepth : kernel::kStepDepth;
+}
+
 class MatrixDot {
 public:
   MatrixDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
             const StagedOperand &rhs, Fragment &accumulator)
-      : t(t), grid(grid), type(type),
-        step(type.isTF32() ? kernel::kTf32StepDepth : kernel::kStepDepth),
-        rhs(rhs), sum(accumulator) {}
+      : t(t), grid(grid), type(type), step(sliceDepth(type)), rhs(rhs),
+        sum(accumulator) {}
 
   void setLhs(const StagedOperand &lhs) {
     stagedLhs = &lhs;
@@ -61,6 +65,46 @@ public:
         if (last)
           a = nextA;
       }
+  }
+
+  /// All operands of a slice, those of `a` first.
+  SmallVector<Registers> loadSlice(int64_t k) {
+    SmallVector<Registers> result = loadLhs(k);
+    for (int64_t pair = 0; pair < sum.columns / kBlockRows; ++pair)
+      result.push_back(loadRhs(pair, k));
+    return result;
+  }
+
+  /// With `slice` in registers. The loads of the next slice are spread over
+  /// this one's products: a pair's registers are free when another pair needs
+  /// some.
+  void runSliced(const SlicedStep &step, int64_t depth,
+                 SmallVector<Registers> &slice) {
+    int64_t slices = sliceCount(type, depth), blocks = sum.rowBlocks(),
+            pairs = sum.columns / kBlockRows;
+    for (int64_t number = 0; number < slices; ++number) {
+      bool last = number + 1 == slices;
+      if (slices == 1)
+        step.duringSlice(0);
+      if (last)
+        step.handOver();
+      const StagedOperand &a = last ? step.nextLhs : step.lhs,
+                          &b = last ? step.nextRhs : step.rhs;
+      int64_t k = last ? 0 : (number + 1) * sliceDepth(type);
+      SmallVector<Registers> next(blocks + pairs);
+      for (int64_t pair = 0; pair < pairs; ++pair) {
+        for (int64_t m = pair * blocks / pairs; m < (pair + 1) * blocks / pairs;
+             ++m)
+          next[m] = load("a", a, grid.warpM, sum.rows, m, k);
+        next[blocks + pair] = load("b", b, grid.warpN, sum.columns, pair, k);
+        // Behind the loads: in front they would have to wait for it.
+        if (pair + 1 == pairs && !last)
+          step.duringSlice(number);
+        multiply(ArrayRef(slice).take_front(blocks), slice[blocks + pair],
+                 pair);
+      }
+      slice = std::move(next);
+    }
   }
 
 private:
@@ -238,6 +282,36 @@ Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
   dot.setLhs(lhs, depth);
   kernel::WarpBarrierOp::create(t.b, t.loc);
   dot.run(depth);
+  return accumulator;
+}
+
+int64_t sliceCount(Type type, int64_t depth) {
+  return depth / sliceDepth(type);
+}
+
+SmallVector<Value> loadFirstSlice(ThreadBuilder &t, const WarpGrid &grid,
+                                  Type type, const StagedOperand &lhs,
+                                  const StagedOperand &rhs, Fragment &sum) {
+  MatrixDot dot(t, grid, type, rhs, sum);
+  dot.setLhs(lhs);
+  SmallVector<Value> flat;
+  for (const Registers &four : dot.loadSlice(0))
+    flat.append(four.begin(), four.end());
+  return flat;
+}
+
+Fragment emitSlicedDot(ThreadBuilder &t, const WarpGrid &grid, Type type,
+                       const SlicedStep &step, Fragment accumulator,
+                       int64_t depth, SmallVector<Value> &slice) {
+  MatrixDot dot(t, grid, type, step.rhs, accumulator);
+  dot.setLhs(step.lhs);
+  SmallVector<Registers> registers(slice.size() / 4);
+  for (auto [i, value] : llvm::enumerate(slice))
+    registers[i / 4][i % 4] = value;
+  dot.runSliced(step, depth, registers);
+  slice.clear();
+  for (const Registers &four : registers)
+    slice.append(four.begin(), four.end());
   return accumulator;
 }
 

@@ -42,6 +42,37 @@ Fragment emitDot(ThreadBuilder &t, const WarpGrid &grid, mlir::Type type,
                  Fragment &lhs, const StagedOperand &rhs, Fragment accumulator,
                  int64_t depth);
 
+/// A step of a loop whose product has its operands one slice ahead: a slice is
+/// the part of the contracted axis that one matrix instruction takes. The first
+/// slice comes in registers; under the last one the next step's first is
+/// loaded. So the matrix units have work while the block waits for itself
+/// between two steps.
+struct SlicedStep {
+  StagedOperand lhs, rhs;
+  StagedOperand nextLhs, nextRhs;
+  /// Emits what is to be started during a slice. The last has nothing of it,
+  /// unless it is the only one.
+  llvm::function_ref<void(int64_t slice)> duringSlice;
+  /// Emits the wait for the next step's tiles. All of this step is read by
+  /// then; its last slice is not multiplied.
+  llvm::function_ref<void()> handOver;
+};
+
+/// Slices of a product; `type` is not f32.
+int64_t sliceCount(mlir::Type type, int64_t depth);
+
+/// Loads the first slice for accumulators such as `sum`.
+llvm::SmallVector<mlir::Value>
+loadFirstSlice(ThreadBuilder &t, const WarpGrid &grid, mlir::Type type,
+               const StagedOperand &lhs, const StagedOperand &rhs,
+               Fragment &sum);
+
+/// The same as emitDot, with `slice` the registers of the first slice before
+/// and those of the next step's after.
+Fragment emitSlicedDot(ThreadBuilder &t, const WarpGrid &grid, mlir::Type type,
+                       const SlicedStep &step, Fragment accumulator,
+                       int64_t depth, llvm::SmallVector<mlir::Value> &slice);
+
 } // namespace azulejo::gpu
 
 #endif // AZULEJO_PASSES_KERNEL_FRAGMENTDOT_H

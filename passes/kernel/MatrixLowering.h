@@ -20,6 +20,12 @@
 // everybody has left step j - 1's. Computed tiles alternate between two places:
 // the barrier of step j - 1 says that everybody has left step j - 2's.
 //
+// A loop that is one product has its operands one slice (what one instruction
+// takes of the contracted axis) ahead: the wait and the barrier of step j + 1
+// stand before the last slice of step j, whose products then run while the
+// first slice of step j + 1 is loaded (FragmentDot.h). Copies are spread over
+// the slices where there is arithmetic enough to hide them.
+//
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #ifndef AZULEJO_PASSES_KERNEL_MATRIXLOWERING_H
@@ -69,7 +75,21 @@ private:
   mlir::LogicalResult emitIteration(ThreadBuilder &t, mlir::scf::ForOp loop,
                                     const Stagings &stagings, mlir::Value at,
                                     mlir::Value position);
+  mlir::Value before(ThreadBuilder &t, mlir::Value position);
   mlir::Value advance(ThreadBuilder &t, mlir::Value position);
+
+  /// The pieces of a loop that is one product.
+  using DotOperands = std::pair<StagedOperand, StagedOperand>;
+  tile::DotOp soleDot(mlir::scf::ForOp loop, const Stagings &stagings) const;
+  mlir::LogicalResult emitDotLoop(ThreadBuilder &t, mlir::scf::ForOp loop,
+                                  tile::DotOp dot, const Stagings &stagings);
+  mlir::LogicalResult emitDotStep(ThreadBuilder &t, mlir::scf::ForOp loop,
+                                  tile::DotOp dot, const Stagings &stagings,
+                                  mlir::Value at, mlir::Value position,
+                                  Fragment &sum,
+                                  llvm::SmallVector<mlir::Value> &slice);
+  DotOperands operandsAt(tile::DotOp dot, mlir::Value position);
+  void waitForStep(ThreadBuilder &t);
   StagedOperand throughShared(ThreadBuilder &t, Fragment &fragment);
   RowArray spilled(ThreadBuilder &t, mlir::Value tile);
   StagedOperand staged(const TileValue &value, unsigned contractedAxis) const;

@@ -172,8 +172,7 @@ void OperandStaging::issue(ThreadBuilder &t, Value stage) {
     for (const Ring &ring : rings)
       copyAsync(t, ring, limits, stage);
   };
-  APInt always;
-  if (matchPattern(aligned, m_ConstantInt(&always)) && always.isOne())
+  if (isAlwaysAligned())
     return copy();
   t.choose(aligned, copy, [&] {
     if (isCopied()) // else convert() reads for itself
@@ -181,23 +180,37 @@ void OperandStaging::issue(ThreadBuilder &t, Value stage) {
   });
 }
 
-/// Elements from one row to the next where the source's offset is linear in the
-/// row; null where it is not.
+bool OperandStaging::isAlwaysAligned() const {
+  APInt always;
+  return matchPattern(aligned, m_ConstantInt(&always)) && always.isOne();
+}
+
+/// Linear over all rows of the tile, not just from one to the next: rows that
+/// are split into axes of their own begin anew somewhere.
+LaneAnalysis OperandStaging::alongRows() const {
+  return LaneAnalysis(map, llvm::PowerOf2Ceil(paddedShape[1 - laneAxis]),
+                      1 - laneAxis);
+}
+
+/// Whether a thread's chunks lie in one column, equally far apart.
+bool OperandStaging::isColumn(const Ring &ring) const {
+  tile::ReadOp read = ring.read;
+  LaneAnalysis rows = alongRows();
+  return grid.threads() % chunksPerRow == 0 && chunks % grid.threads() == 0 &&
+         llvm::none_of(read.getIndices(), [&](Value index) {
+           return rows.kind(index) == LaneAnalysis::Varying;
+         });
+}
+
+/// Elements from one row to the next in a column.
 Value OperandStaging::rowStride(ThreadBuilder &t, const Ring &ring) {
-  // Linear over all rows of the tile, not just from one to the next: rows that
-  // are split into axes of their own begin anew somewhere.
-  LaneAnalysis alongRows(map, llvm::PowerOf2Ceil(paddedShape[1 - laneAxis]),
-                         1 - laneAxis);
+  LaneAnalysis rows = alongRows();
   tile::ReadOp read = ring.read;
   const ViewAccess &access = arguments.view(read.getView());
   Value stride = t.i64(0);
-  for (auto [index, step] : llvm::zip(read.getIndices(), access.strides)) {
-    LaneAnalysis::Kind kind = alongRows.kind(index);
-    if (kind == LaneAnalysis::Varying)
-      return {};
-    if (kind == LaneAnalysis::Linear)
+  for (auto [index, step] : llvm::zip(read.getIndices(), access.strides))
+    if (rows.kind(index) == LaneAnalysis::Linear)
       stride = t.add(stride, step);
-  }
   return stride;
 }
 
@@ -215,13 +228,13 @@ Value OperandStaging::sourceBase(const Ring &ring) const {
 }
 
 void OperandStaging::copyChunk(ThreadBuilder &t, const Ring &ring,
-                               const Chunk &chunk, Value base, Value offset,
-                               Value stage, int64_t rowOffset) {
+                               const Chunk &chunk, Value stage) {
   Value valid = arith::TruncIOp::create(
       t.b, t.loc, t.b.getI32Type(),
       t.mul(chunk.count, t.i64(kernel::storageBytes(ring.element))));
-  kernel::CopyAsyncOp::create(t.b, t.loc, base, offset, valid, ring.tile, stage,
-                              chunk.row, chunk.column, rowOffset);
+  kernel::CopyAsyncOp::create(t.b, t.loc, sourceBase(ring),
+                              sourceOffset(t, ring, chunk), valid, ring.tile,
+                              stage, chunk.row, chunk.column, /*rowOffset=*/0);
 }
 
 /// The step of a loop that stays one: nobody can count its rounds. Written out,
@@ -230,51 +243,80 @@ static Value hidden(ThreadBuilder &t, int64_t step) {
   return kernel::OpaqueOp::create(t.b, t.loc, t.i32(step));
 }
 
+OperandStaging::Column
+OperandStaging::columnOf(ThreadBuilder &t, const Ring &ring, Bounds limits) {
+  Column column;
+  column.rowStep = grid.threads() / chunksPerRow;
+  column.count = chunks / grid.threads();
+  // In 32 bits, which a tile's sizes fit.
+  if (!limits.rowsFull)
+    column.rows =
+        arith::TruncIOp::create(t.b, t.loc, t.b.getI32Type(), limits.rows);
+  limits.rowsFull = true;
+  column.first = chunkAt(t, limits, grid.thread);
+  Value bytes = t.i64(kernel::storageBytes(ring.element));
+  column.valid = t.b.createOrFold<arith::TruncIOp>(
+      t.loc, t.b.getI32Type(), t.mul(column.first.count, bytes));
+  column.advance =
+      t.mul(t.mul(rowStride(t, ring), t.i64(column.rowStep)), bytes);
+  column.base = t.add(sourceBase(ring),
+                      t.mul(sourceOffset(t, ring, column.first), bytes));
+  return column;
+}
+
+/// Chunk `number` of the column, which lies at `base`.
+void OperandStaging::copyOfColumn(ThreadBuilder &t, const Ring &ring,
+                                  const Column &column, int64_t number,
+                                  Value base, Value stage) {
+  int64_t down = number * column.rowStep;
+  const Chunk &chunk = column.first;
+  Value valid = column.valid;
+  if (column.rows) {
+    Value exists =
+        arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::slt,
+                              t.add(chunk.row, t.i32(down)), column.rows);
+    valid = arith::SelectOp::create(t.b, t.loc, exists, valid, t.i32(0));
+  }
+  kernel::CopyAsyncOp::create(t.b, t.loc, base, t.i64(0), valid, ring.tile,
+                              stage, chunk.row, chunk.column, down);
+}
+
+bool OperandStaging::comesApart() const {
+  return isAlwaysAligned() && !rings.empty() &&
+         llvm::all_of(rings, [&](const Ring &ring) { return isColumn(ring); });
+}
+
+int64_t OperandStaging::copiesPerThread() const {
+  int64_t copies = chunks * static_cast<int64_t>(rings.size());
+  return llvm::divideCeil(copies, grid.threads());
+}
+
+void OperandStaging::appendCopies(ThreadBuilder &t,
+                                  SmallVectorImpl<Copy> &copies) {
+  Bounds limits = bounds(t);
+  for (const Ring &ring : rings) {
+    Column column = columnOf(t, ring, limits);
+    // Hidden, or LLVM prepares every chunk's row, addresses and size in front
+    // of the loop over the steps, in up to four registers each.
+    for (Value *value : {&column.advance, &column.rows, &column.first.row})
+      if (*value)
+        *value = kernel::OpaqueOp::create(t.b, t.loc, *value);
+    for (int64_t i = 0; i < column.count; ++i)
+      copies.push_back([this, &t, &ring, column, i](Value stage) {
+        Value base = t.add(column.base, t.mul(column.advance, t.i64(i)));
+        copyOfColumn(t, ring, column, i, base, stage);
+      });
+  }
+}
+
 void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
                                const Bounds &bounds, Value stage) {
-  int64_t threads = grid.threads(), rowStep = threads / chunksPerRow;
-  Value stride = rowStride(t, ring);
-  if (stride && threads % chunksPerRow == 0 && chunks % threads == 0) {
-    // All chunks of a thread lie in one column, equally far apart: constants in
-    // shared memory, one addition each in global memory.
-    Chunk chunk = chunkAt(t, bounds, grid.thread);
-    Value bytes = t.i64(kernel::storageBytes(ring.element));
-    Value advance = t.mul(t.mul(stride, t.i64(rowStep)), bytes);
-    auto copySome = [&](Value base, int64_t count) {
-      Value row =
-          arith::ExtUIOp::create(t.b, t.loc, t.b.getI64Type(), chunk.row);
-      for (int64_t i = 0; i < count; ++i) {
-        int64_t down = i * rowStep;
-        if (!bounds.rowsFull)
-          chunk.count =
-              existing(t, bounds, t.add(row, t.i64(down)), chunk.column);
-        copyChunk(t, ring, chunk, base, t.i64(0), stage, down);
-        base = t.add(base, advance);
-      }
-      return base;
-    };
-    int64_t perThread = chunks / threads;
-    Value base =
-        t.add(sourceBase(ring), t.mul(sourceOffset(t, ring, chunk), bytes));
-    if (perThread <= kWrittenOut) {
-      // Hidden, or LLVM prepares every row's address in front of the loop over
-      // the steps, in two registers each.
-      advance = kernel::OpaqueOp::create(t.b, t.loc, advance);
-      copySome(base, perThread);
-      return;
-    }
-    Value firstRow = chunk.row;
-    t.loop(t.i32(0), t.i32(perThread), hidden(t, 1), {base},
-           [&](Value i, ValueRange carried) -> SmallVector<Value> {
-             chunk.row = t.add(firstRow, t.mul(i, t.i32(rowStep)));
-             return {copySome(carried[0], 1)};
-           });
-    return;
-  }
+  if (isColumn(ring))
+    return copyColumn(t, ring, bounds, stage);
+  int64_t threads = grid.threads();
   auto copyAt = [&](Value index) -> SmallVector<Value> {
     Chunk chunk = chunkAt(t, bounds, index);
-    copyChunk(t, ring, chunk, sourceBase(ring), sourceOffset(t, ring, chunk),
-              stage, 0);
+    copyChunk(t, ring, chunk, stage);
     return {};
   };
   if (chunks > threads * kWrittenOut) {
@@ -290,6 +332,29 @@ void OperandStaging::copyAsync(ThreadBuilder &t, const Ring &ring,
     else
       t.when(t.less(index, t.i32(chunks)), {}, copy);
   }
+}
+
+void OperandStaging::copyColumn(ThreadBuilder &t, const Ring &ring,
+                                const Bounds &bounds, Value stage) {
+  Column column = columnOf(t, ring, bounds);
+  if (column.count <= kWrittenOut) {
+    // Hidden, or LLVM prepares every row's address in front of the loop over
+    // the steps, in two registers each.
+    column.advance = kernel::OpaqueOp::create(t.b, t.loc, column.advance);
+    Value base = column.base;
+    for (int64_t i = 0; i < column.count; ++i) {
+      copyOfColumn(t, ring, column, i, base, stage);
+      base = t.add(base, column.advance);
+    }
+    return;
+  }
+  Value firstRow = column.first.row;
+  t.loop(t.i32(0), t.i32(column.count), hidden(t, 1), {column.base},
+         [&](Value i, ValueRange carried) -> SmallVector<Value> {
+           column.first.row = t.add(firstRow, t.mul(i, t.i32(column.rowStep)));
+           copyOfColumn(t, ring, column, 0, carried[0], stage);
+           return {t.add(carried[0], column.advance)};
+         });
 }
 
 void OperandStaging::copyThroughRegisters(ThreadBuilder &t,

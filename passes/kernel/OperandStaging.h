@@ -27,6 +27,8 @@
 #include "passes/kernel/Fragment.h"
 #include "passes/kernel/KernelArguments.h"
 
+#include <functional>
+
 namespace azulejo::gpu {
 
 class OperandStaging {
@@ -41,6 +43,15 @@ public:
   /// Emits the copies of one tile, for the scalars as they are now. Ends with
   /// no group closed.
   void issue(ThreadBuilder &t, mlir::Value stage);
+
+  /// Whether the copies can be issued one by one: every thread's are equally
+  /// far apart, and there is no other way for what is not aligned.
+  bool comesApart() const;
+  int64_t copiesPerThread() const;
+  /// A thread's copies one by one, each emitted where it is called, so that
+  /// they can be spread over other work. What they share is emitted here.
+  using Copy = std::function<void(mlir::Value stage)>;
+  void appendCopies(ThreadBuilder &t, llvm::SmallVectorImpl<Copy> &copies);
 
   /// Whether the tile, which then has two stages, is computed from rings.
   bool converts() const { return !rings.empty() && !isCopied(); }
@@ -72,6 +83,15 @@ private:
     mlir::Value rows, lanes;           ///< existing, from the origin
     bool rowsFull, lanesFull;          ///< statically as many as the tile has
   };
+  /// A thread's chunks where they lie in one column, equally far apart:
+  /// constants in shared memory, one addition each in global memory.
+  struct Column {
+    Chunk first;
+    mlir::Value base, advance; ///< i64: bytes, from one chunk to the next
+    mlir::Value rows;  ///< i32: how many exist; null if all of the tile do
+    mlir::Value valid; ///< i32: bytes of a chunk whose row exists
+    int64_t rowStep, count;
+  };
   Bounds bounds(ThreadBuilder &t);
   Chunk chunkAt(ThreadBuilder &t, const Bounds &bounds,
                 mlir::Value index) const;
@@ -85,8 +105,15 @@ private:
                            const Chunk &chunk);
   mlir::Value sourceBase(const Ring &ring) const;
   void copyChunk(ThreadBuilder &t, const Ring &ring, const Chunk &chunk,
-                 mlir::Value base, mlir::Value offset, mlir::Value stage,
-                 int64_t rowOffset);
+                 mlir::Value stage);
+  LaneAnalysis alongRows() const;
+  bool isColumn(const Ring &ring) const;
+  Column columnOf(ThreadBuilder &t, const Ring &ring, Bounds limits);
+  void copyColumn(ThreadBuilder &t, const Ring &ring, const Bounds &bounds,
+                  mlir::Value stage);
+  void copyOfColumn(ThreadBuilder &t, const Ring &ring, const Column &column,
+                    int64_t number, mlir::Value base, mlir::Value stage);
+  bool isAlwaysAligned() const;
   MapBody body(ThreadBuilder &t);
   void copyAsync(ThreadBuilder &t, const Ring &ring, const Bounds &bounds,
                  mlir::Value stage);

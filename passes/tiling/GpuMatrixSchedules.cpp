@@ -24,6 +24,9 @@ constexpr int64_t kMostRegisters = 255; ///< of a thread
 constexpr int64_t kUnitRegisters = 65536, kUnitThreads = 2048;
 /// Registers that addresses, counters and operands in flight take.
 constexpr int64_t kOtherRegisters = 72;
+/// The same beside operands that are a slice ahead, and how many copies of a
+/// thread these cover (passes/kernel/MatrixLoops).
+constexpr int64_t kSlicedRegisters = 60, kFewCopies = 16;
 /// Copies of one thread that are written out (passes/kernel/OperandStaging).
 constexpr int64_t kWrittenOut = 8;
 /// How many of those an assembler does without where it has to (beyond, it
@@ -117,14 +120,51 @@ Schedule firstOf(const KnobSpace &space) {
                       : best.front();
 }
 
+/// What a copy takes at most until it is waited for, in a full machine, and
+/// what steps cost beside it where operands are a slice ahead; clocks.
+constexpr double kCopyClocks = 1500, kSlicedStepClocks = 10;
+
+/// The same for a product whose operands are a slice ahead: a step costs next
+/// to nothing but where its copies have not arrived when they are waited for,
+/// and a block begins with the copies of all steps that are ahead.
+static double slicedClocks(double blocks, double busy, double depth,
+                           double stepBytes, int64_t elementBytes,
+                           const Schedule &s, int64_t resident, int64_t units) {
+  // Few blocks do not fill a unit.
+  resident = std::clamp<int64_t>(std::ceil(blocks / units), 1,
+                                 std::max<int64_t>(resident, 1));
+  double warps = static_cast<double>(resident * warpsOf(s));
+  double exposed = warps >= 8 ? 1 : 1 + 0.05 * (8 - warps);
+  double steps = depth / s.knob("tileK");
+  double busyUnit = static_cast<double>(resident) * busy * exposed;
+  // A step's copies end at its last slice but one, with two stages in its
+  // middle, and are waited for in front of the last slice of a step.
+  double slices = s.knob("tileK") * elementBytes / 32.0,
+         ahead = s.knob("stages") == 2
+                     ? std::max(0.0, (slices - 1) / slices - 0.5)
+                     : s.knob("stages") - 2;
+  double wait = std::max(0.0, kCopyClocks - ahead * busyUnit / steps);
+  double begin = static_cast<double>(resident * (s.knob("stages") - 1)) *
+                 stepBytes / kCacheRate;
+  double waves = std::ceil(blocks / static_cast<double>(units * resident));
+  return waves *
+         (busyUnit + steps * (kSlicedStepClocks + wait) + begin + kBlockClocks);
+}
+
 static Footprint productFootprint(const Schedule &s,
                                   const ProductFacts &facts) {
   int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
   int64_t wm = tm / s.knob("warpsM"), wn = tn / s.knob("warpsN");
   Footprint print;
   print.threads = 32 * warpsOf(s);
-  // Accumulators, and the operands of two steps.
-  print.registers = wm * wn / 32 + (wm + wn) / 8 * 2 + kOtherRegisters;
+  // Accumulators, the operands of two slices (of the right one, a pair of
+  // blocks gives way to the next pair), and what makes copies apart from each
+  // other where they are many.
+  int64_t copies =
+      (tm + tn) * s.knob("tileK") * facts.elementBytes / 16 / print.threads;
+  print.registers = wm * wn / 32 + wm / 2 + wn / 4 + 4 +
+                    std::max<int64_t>(0, copies - kFewCopies) +
+                    kSlicedRegisters;
   // Words that are turned around have more addresses than rows, and rounded
   // operands wait beside those that are not yet.
   if (facts.tf32)
@@ -187,8 +227,13 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
     // What the tile's operands cost on their way is partly hidden.
     double fetch = 0.15 * (tm + tn) * depth * facts.elementBytes / kCacheRate;
     Footprint print = productFootprint(s, facts);
-    double clocks = clocksOf(blocks, std::max(math, feed) + fetch, depth / tk,
-                             s, print.perUnit(shared), units);
+    double busy = std::max(math, feed) + fetch;
+    int64_t resident = print.perUnit(shared);
+    double clocks =
+        matrix ? slicedClocks(blocks, busy, depth,
+                              (tm + tn) * tk * facts.elementBytes,
+                              facts.elementBytes, s, resident, units)
+               : clocksOf(blocks, busy, depth / tk, s, resident, units);
     // Strips only help where a wave does not cover the columns anyway.
     return clocks * (s.knob("rasterGroup") > 1 ? 0.999 : 1);
   };
