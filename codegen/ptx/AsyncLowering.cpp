@@ -34,6 +34,9 @@ static const char *missing(Operation *op, const target::TargetDesc &target) {
   if (isa<kernel::PhasesAllocOp, kernel::PhasesInitOp, kernel::PhaseExpectOp,
           kernel::PhaseArriveOp, kernel::PhaseWaitOp>(op))
     return target.hasTma ? nullptr : "barriers that count copied bytes";
+  if (isa<kernel::ClusterRankOp, kernel::ClusterBarrierOp,
+          kernel::PhaseArriveAtOp>(op))
+    return target.hasTma ? nullptr : "clusters of blocks";
   if (isa<kernel::SetRegistersOp>(op))
     return target.hasTma ? nullptr : "registers that change hands";
   return nullptr;
@@ -153,6 +156,16 @@ void AsyncLowering::wait(kernel::PhaseWaitOp op) {
       [&](OpBuilder &, Location, ValueRange) { scf::YieldOp::create(b, loc); });
 }
 
+void AsyncLowering::arriveAt(kernel::PhaseArriveAtOp op) {
+  Value there = intrinsic(
+      "llvm.nvvm.mapa.shared.cluster",
+      LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace),
+      {phase(shared, b, loc, op->getOperand(0), op.getIndex()), op.getBlock()});
+  // Releases for this block alone: a scope of the cluster would be a fence of
+  // hundreds of clocks, and the other side reads nothing that was written.
+  call("llvm.nvvm.mbarrier.arrive.scope.cta.space.cluster", {there, i32(1)});
+}
+
 bool AsyncLowering::lowerPhases(Operation *op) {
   if (auto init = dyn_cast<kernel::PhasesInitOp>(op)) {
     initialise(init);
@@ -164,6 +177,8 @@ bool AsyncLowering::lowerPhases(Operation *op) {
   } else if (auto arrive = dyn_cast<kernel::PhaseArriveOp>(op)) {
     intrinsic("llvm.nvvm.mbarrier.arrive.shared", b.getI64Type(),
               phase(shared, b, loc, op->getOperand(0), arrive.getIndex()));
+  } else if (auto arrive = dyn_cast<kernel::PhaseArriveAtOp>(op)) {
+    arriveAt(arrive);
   } else if (auto waits = dyn_cast<kernel::PhaseWaitOp>(op)) {
     wait(waits);
   } else {
@@ -189,9 +204,12 @@ void AsyncLowering::load(kernel::BulkLoadOp op) {
   auto constant = [&](int64_t value, unsigned bits) {
     operands.push_back(arith::ConstantIntOp::create(b, loc, value, bits));
   };
-  // Other blocks that receive it and a cache hint, neither of which is used.
-  for (unsigned bits : {16, 64, 1, 1})
-    constant(0, bits);
+  // Who receives it, a cache hint; whether these are used.
+  int64_t blocks = op->getParentOfType<kernel::FuncOp>().clusterBlocks();
+  constant((1 << blocks) - 1, 16);
+  constant(0, 64);
+  constant(op.getMulticast(), 1);
+  constant(0, 1);
   constant(0, 32); // the tensor unit of one block
   call(("llvm.nvvm.cp.async.bulk.tensor.g2s.tile." + Twine(axes) + "d").str(),
        operands);
@@ -266,8 +284,21 @@ std::optional<SmallVector<Value>> AsyncLowering::lowerGroup(Operation *op) {
   return std::nullopt;
 }
 
+std::optional<SmallVector<Value>> AsyncLowering::lowerCluster(Operation *op) {
+  if (isa<kernel::ClusterRankOp>(op))
+    return SmallVector<Value>{intrinsic(
+        "llvm.nvvm.read.ptx.sreg.cluster.ctarank", b.getI32Type(), {})};
+  if (!isa<kernel::ClusterBarrierOp>(op))
+    return std::nullopt;
+  call("llvm.nvvm.barrier.cluster.arrive.relaxed", {});
+  call("llvm.nvvm.barrier.cluster.wait", {});
+  return SmallVector<Value>();
+}
+
 std::optional<SmallVector<Value>> AsyncLowering::lower(Operation *op) {
   loc = op->getLoc();
+  if (auto values = lowerCluster(op))
+    return values;
   if (isa<kernel::PhasesAllocOp>(op))
     return SmallVector<Value>{shared.address(op)};
   if (lowerPhases(op) || lowerBulk(op))

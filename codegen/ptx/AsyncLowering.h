@@ -61,9 +61,12 @@ private:
   bool lowerPhases(mlir::Operation *op);
   bool lowerBulk(mlir::Operation *op);
   std::optional<llvm::SmallVector<mlir::Value>> lowerGroup(mlir::Operation *op);
+  std::optional<llvm::SmallVector<mlir::Value>>
+  lowerCluster(mlir::Operation *op);
 
   void initialise(kernel::PhasesInitOp op);
   void wait(kernel::PhaseWaitOp op);
+  void arriveAt(kernel::PhaseArriveAtOp op);
   void load(kernel::BulkLoadOp op);
   void store(kernel::BulkStoreOp op);
 

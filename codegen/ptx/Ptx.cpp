@@ -124,11 +124,15 @@ static LogicalResult lowerToLlvmDialect(ModuleOp module) {
 /// What a launch may rely on: an entry point that is called with exactly this
 /// many threads.
 static void markEntry(llvm::Function &function, int64_t threads,
-                      std::optional<uint32_t> minBlocks) {
+                      std::optional<uint32_t> minBlocks,
+                      int64_t clusterBlocks) {
   function.setCallingConv(llvm::CallingConv::PTX_Kernel);
   function.addFnAttr("nvvm.reqntid", std::to_string(threads) + ",1,1");
   if (minBlocks)
     function.addFnAttr("nvvm.minctasm", std::to_string(*minBlocks));
+  if (clusterBlocks > 1)
+    function.addFnAttr("nvvm.cluster_dim",
+                       std::to_string(clusterBlocks) + ",1,1");
   function.addFnAttr(llvm::Attribute::NoUnwind);
   function.addFnAttr(llvm::Attribute::WillReturn);
 }
@@ -254,6 +258,7 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
     return code;
   std::optional<uint32_t> minBlocks = minBlocksOf(kernels[0]);
   ArrayAttr maps = kernels[0].getTensorMapsAttr();
+  int64_t clusterBlocks = kernels[0].clusterBlocks();
   Result<std::unique_ptr<llvm::TargetMachine>> machine = makeMachine(target);
   if (!machine)
     return machine.error();
@@ -272,7 +277,7 @@ Result<PtxCode> emitPtx(ModuleOp module, const target::TargetDesc &target,
   llvmModule->setTargetTriple((*machine)->getTargetTriple());
   llvmModule->setDataLayout((*machine)->createDataLayout());
   llvm::Function &entry = *llvmModule->getFunction(code->entry);
-  markEntry(entry, code->blockThreads, minBlocks);
+  markEntry(entry, code->blockThreads, minBlocks, clusterBlocks);
   markAsync(entry, maps ? maps.size() : 0);
   optimise(*llvmModule, **machine);
   if (listing) {

@@ -148,6 +148,7 @@ static void readConditions(ModuleOp module, KernelCode &code) {
     if (std::optional<ArrayRef<int64_t>> views = function.getAlignedViews())
       code.alignedViews.assign(views->begin(), views->end());
     code.mostBlocks = function.getMostBlocks().value_or(0);
+    code.clusterBlocks = function.clusterBlocks();
     std::optional<ArrayAttr> maps = function.getTensorMaps();
     if (!maps)
       return;

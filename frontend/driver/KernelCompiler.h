@@ -61,6 +61,9 @@ struct KernelCode {
   /// GPU: blocks of a launch at most, where each takes further work items by
   /// itself; 0 if every block is one item.
   int64_t mostBlocks = 0;
+  /// GPU: so many blocks, neighbours along the axis of the grid before the
+  /// last, run together; that axis is filled up to a multiple of them.
+  int64_t clusterBlocks = 1;
   /// Which tensor each view is: the region's inputs, then its outputs, then
   /// `intermediates`.
   std::vector<int64_t> tensors;

@@ -236,11 +236,14 @@ private:
         return size.error();
       launch.args.push_back({plan::Arg::Size, -1, 0, *size});
     }
-    launch.grid = plan::Expr(1);
-    for (auto [extent, tile] : llvm::zip(code.gridExtents, code.gridTiles)) {
-      Result<plan::Expr> size = polynomial(extent);
+    launch.grid = plan::Expr(code.clusterBlocks);
+    for (size_t axis = 0; axis < code.gridTiles.size(); ++axis) {
+      Result<plan::Expr> size = polynomial(code.gridExtents[axis]);
       if (!size)
         return size.error();
+      int64_t tile = code.gridTiles[axis];
+      if (axis + 2 == code.gridTiles.size())
+        tile *= code.clusterBlocks;
       launch.grid = launch.grid * ceilDiv(*size, plan::Expr(tile));
     }
     if (code.mostBlocks > 0)

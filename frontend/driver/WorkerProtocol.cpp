@@ -201,6 +201,7 @@ static json::Object toJson(const KernelCode &code) {
                       {"gridExtents", arrayOf(code.gridExtents)},
                       {"gridTiles", arrayOf(code.gridTiles)},
                       {"mostBlocks", code.mostBlocks},
+                      {"clusterBlocks", code.clusterBlocks},
                       {"tensors", arrayOf(code.tensors)},
                       {"alignedViews", arrayOf(code.alignedViews)},
                       {"tensorMaps", std::move(tensorMaps)},
@@ -288,8 +289,10 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   auto scratch = from.getInteger("scratchBytes");
   auto assembler = from.getString("assembler");
   auto blocks = from.getInteger("mostBlocks");
+  auto cluster = from.getInteger("clusterBlocks");
   const json::Object *assembly = from.getObject("assembly");
-  if (!assembler || !assembly || !blocks || *blocks < 0)
+  if (!assembler || !assembly || !blocks || *blocks < 0 || !cluster ||
+      *cluster < 1)
     return std::nullopt;
   auto report = reportFrom(*assembly);
   if (!report || !family || !text || !kind || !bytes || !entry || !function ||
@@ -303,7 +306,8 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   Result<schedule::Schedule> parsed = schedule::Schedule::parse(
       *text, *kind == "cpu-flat" ? target::Kind::Cpu : target::Kind::Gpu);
   if (!parsed || code.gridTiles.size() != code.gridExtents.size() ||
-      *bytes < 0 || static_cast<size_t>(*bytes) > blob.size())
+      (*cluster > 1 && code.gridTiles.size() < 2) || *bytes < 0 ||
+      static_cast<size_t>(*bytes) > blob.size())
     return std::nullopt;
   code.family = family->str();
   code.schedule = std::move(*parsed);
@@ -313,6 +317,7 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   code.blockThreads = *block;
   code.scratchBytes = *scratch;
   code.mostBlocks = *blocks;
+  code.clusterBlocks = *cluster;
   code.assembler = assembler->str();
   code.assembly = std::move(*report);
   code.image = blob.take_front(static_cast<size_t>(*bytes)).str();

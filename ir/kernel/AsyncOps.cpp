@@ -92,7 +92,20 @@ static LogicalResult verifyBox(Operation *op, Value map, ValueRange coordinates,
   return success();
 }
 
+static int64_t clusterBlocksAround(Operation *op) {
+  auto function = op->getParentOfType<FuncOp>();
+  return function ? function.clusterBlocks() : 1;
+}
+
+LogicalResult PhaseArriveAtOp::verify() {
+  if (clusterBlocksAround(*this) < 2)
+    return emitOpError("is for kernels of clusters");
+  return success();
+}
+
 LogicalResult BulkLoadOp::verify() {
+  if (getMulticast() && clusterBlocksAround(*this) < 2)
+    return emitOpError("has no cluster whose blocks could receive it");
   return verifyBox(*this, getMap(), getCoordinates(), getTile().getType(),
                    getSlab(), getRow());
 }

@@ -81,14 +81,18 @@ def Kernel_BulkLoadOp
     A box begins at a multiple of 16 bytes along the innermost axis, outside of
     the tensor, too: anything else is an illegal instruction, which ends the
     device for the process. Coordinates of other axes are free.
+
+    With `multicast` every block of the cluster receives the box, at this place
+    of its own tile, and the barrier of each gets the bytes.
   }];
   let arguments = (ins Kernel_TensorMapType:$map, Variadic<I32>:$coordinates,
                        Kernel_SharedTileType:$tile, I32:$stage, I64Attr:$slab,
-                       I64Attr:$row, Kernel_PhasesType:$phases, I32:$index);
+                       I64Attr:$row, Kernel_PhasesType:$phases, I32:$index,
+                       UnitAttr:$multicast);
   let assemblyFormat = [{
-    $map `[` $coordinates `]` `,` $tile `[` $stage `,` `slab` $slab `,` `row`
-    $row `]` `signals` $phases `[` $index `]` attr-dict `:` type($tile) `,`
-    type($phases)
+    (`multicast` $multicast^)? $map `[` $coordinates `]` `,` $tile `[` $stage
+    `,` `slab` $slab `,` `row` $row `]` `signals` $phases `[` $index `]`
+    attr-dict `:` type($tile) `,` type($phases)
   }];
   let hasVerifier = 1;
 }

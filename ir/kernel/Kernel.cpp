@@ -85,6 +85,13 @@ LogicalResult FuncOp::verify() {
   }
   if (getMostBlocks() && *getMostBlocks() < 1)
     return emitOpError("needs at least one block");
+  int64_t cluster = clusterBlocks();
+  if (cluster < 1 || cluster > kMostClusterBlocks)
+    return emitOpError("has clusters of 1 to ")
+           << kMostClusterBlocks << " blocks";
+  if (getMostBlocks() && *getMostBlocks() % cluster)
+    return emitOpError("has a number of blocks that is no multiple of its "
+                       "clusters'");
   return success();
 }
 

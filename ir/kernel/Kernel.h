@@ -33,6 +33,8 @@ inline constexpr int64_t kWarpThreads = 32;
 inline constexpr int64_t kAccessBytes = 16, kAccessElements = 8;
 /// Threads whose matrix units work together, and the rows of such a product.
 inline constexpr int64_t kGroupThreads = 128, kGroupRows = 64;
+/// Blocks of a cluster that every device with clusters can hold.
+inline constexpr int64_t kMostClusterBlocks = 8;
 /// A barrier with phases.
 inline constexpr int64_t kPhaseBytes = 8;
 /// Contracted elements of one matrix instruction on 16-bit operands, and of the

@@ -26,6 +26,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     one-dimensional; `kernel.block_id` is the work item. With `most_blocks` a
     launch has at most that many blocks, and each takes further items at
     distances of `kernel.grid_size`.
+    With `cluster_blocks` above 1 a launch has a multiple of that many blocks,
+    and so many neighbours form a cluster (ClusterOps.td).
     `min_blocks` blocks shall fit a unit at a time, which bounds the registers.
     The addresses and outer strides of `aligned_views` must be multiples of 16
     bytes, or the kernel must not be launched.
@@ -35,6 +37,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
   let arguments = (ins SymbolNameAttr:$sym_name, I32Attr:$block_threads,
                        OptionalAttr<I32Attr>:$min_blocks,
                        OptionalAttr<I64Attr>:$most_blocks,
+                       OptionalAttr<I64Attr>:$cluster_blocks,
                        OptionalAttr<DenseI64ArrayAttr>:$aligned_views,
                        OptionalAttr<TypedArrayAttrBase<Kernel_BulkMapAttr,
                                     "tensor maps">>:$tensor_maps,
@@ -47,6 +50,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
   let extraClassDeclaration = [{
     /// Shared memory of all allocations, in bytes.
     int64_t sharedBytes();
+    /// How many blocks a cluster has; without clusters 1.
+    int64_t clusterBlocks() { return getClusterBlocks().value_or(1); }
   }];
 }
 
@@ -211,5 +216,6 @@ def Kernel_WarpAnyOp : Kernel_Op<"warp_any"> {
 
 include "ir/kernel/MatrixOps.td"
 include "ir/kernel/AsyncOps.td"
+include "ir/kernel/ClusterOps.td"
 
 #endif // AZULEJO_IR_KERNEL_KERNELOPS_TD

@@ -225,6 +225,11 @@ bool BulkBox::endsByPosition(unsigned axis) const {
   return atEnd;
 }
 
+void BulkBox::limitRows(int64_t rows) {
+  tile = kernel::SharedTileType::get(tile.getContext(), tile.getElementType(),
+                                     1, rows, tile.getColumns());
+}
+
 kernel::BulkMapAttr BulkBox::mapAttr() const {
   SmallVector<int64_t> merged, box;
   for (const Axis &axis : axes) {

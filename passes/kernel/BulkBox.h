@@ -39,6 +39,9 @@ public:
   static std::optional<BulkBox>
   find(const BulkAccess &access, kernel::SharedTileType tile, std::string &why);
 
+  /// From here on a copy moves only so many rows of a slab.
+  void limitRows(int64_t rows);
+
   kernel::BulkMapAttr mapAttr() const;
   mlir::BlockArgument view() const { return access.view; }
 

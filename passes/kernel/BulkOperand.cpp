@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace azulejo::gpu {
 
+/// A tile's permutation repeats after so many rows: where a copy may begin.
+static constexpr int64_t kPatternRows = 8;
+
 tile::ReadOp soleRead(tile::MapOp map, Type element) {
   Operation *yield = map.getBody().front().getTerminator();
   auto read = yield->getOperand(0).getDefiningOp<tile::ReadOp>();
@@ -38,6 +41,7 @@ FailureOr<BulkOperand> BulkOperand::create(tile::MapOp map, Type element,
   };
   BulkOperand operand;
   operand.source = map;
+  operand.contracted = contracted;
   tile::ReadOp read = soleRead(map, element);
   if (!read)
     return refuse("it computes");
@@ -68,13 +72,43 @@ void BulkOperand::allocate(ThreadBuilder &t, int64_t stages) {
       IntegerAttr());
 }
 
+bool BulkOperand::shareAmong(int64_t blocks) {
+  if (!rowsAreContracted()) {
+    if (type.getRows() % (blocks * kPatternRows))
+      return false;
+    box->limitRows(type.getRows() / blocks);
+  }
+  parts = blocks;
+  return true;
+}
+
 void BulkOperand::issue(ThreadBuilder &t, const KernelArguments &arguments,
-                        Value tensorMap, Value stage, Value phases) const {
-  for (int64_t slab = 0; slab < type.slabs(); ++slab)
+                        Value tensorMap, Value stage, Value phases,
+                        Value rank) const {
+  if (parts == 1)
+    return issuePart(t, arguments, tensorMap, stage, phases, 0);
+  for (int64_t part = 0; part < parts; ++part) {
+    Value mine = t.b.createOrFold<arith::CmpIOp>(
+        t.loc, arith::CmpIPredicate::eq, rank, t.i32(part));
+    t.when(mine, {}, [&]() -> SmallVector<Value> {
+      issuePart(t, arguments, tensorMap, stage, phases, part);
+      return {};
+    });
+  }
+}
+
+void BulkOperand::issuePart(ThreadBuilder &t, const KernelArguments &arguments,
+                            Value tensorMap, Value stage, Value phases,
+                            int64_t part) const {
+  bool bySlabs = rowsAreContracted();
+  int64_t row = bySlabs ? 0 : part * (type.getRows() / parts);
+  for (int64_t slab = bySlabs ? part : 0; slab < type.slabs();
+       slab += bySlabs ? parts : 1)
     kernel::BulkLoadOp::create(
         t.b, t.loc, tensorMap,
-        box->coordinates(t, arguments, Value(), slab * type.slabColumns()),
-        ring, stage, slab, /*row=*/0, phases, stage);
+        box->coordinates(t, arguments, row ? t.i32(row) : Value(),
+                         slab * type.slabColumns()),
+        ring, stage, slab, row, phases, stage, /*multicast=*/parts > 1);
 }
 
 } // namespace azulejo::gpu

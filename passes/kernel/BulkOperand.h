@@ -39,13 +39,20 @@ public:
                                              unsigned contracted,
                                              Beyond beyond = MustBeZero);
 
+  /// From here on the blocks of a cluster copy a share each, to all of them:
+  /// the rows of the shared tile, which have to divide among them, or slabs in
+  /// turns where rows are contracted elements. False if they do not divide.
+  bool shareAmong(int64_t blocks);
+
   kernel::BulkMapAttr mapAttr() const { return box->mapAttr(); }
   /// Allocates the ring at `t`'s position, at the top of the kernel.
   void allocate(ThreadBuilder &t, int64_t stages);
-  /// Starts the copies of one tile, for the scalars as they are now.
+  /// Starts the copies of one tile, for the scalars as they are now; of one
+  /// that is shared, those of the block's share. `rank` is the block's number
+  /// in its cluster, null without one.
   void issue(ThreadBuilder &t, const KernelArguments &arguments,
-             mlir::Value tensorMap, mlir::Value stage,
-             mlir::Value phases) const;
+             mlir::Value tensorMap, mlir::Value stage, mlir::Value phases,
+             mlir::Value rank = {}) const;
 
   /// What issue() copies to a stage.
   int64_t stageBytes() const { return type.stageBytes(); }
@@ -60,9 +67,15 @@ public:
   tile::MapOp map() const { return source; }
 
 private:
+  bool rowsAreContracted() const { return contracted != laneAxis; }
+  void issuePart(ThreadBuilder &t, const KernelArguments &arguments,
+                 mlir::Value tensorMap, mlir::Value stage, mlir::Value phases,
+                 int64_t part) const;
+
   tile::MapOp source;
+  int64_t parts = 1; ///< one for each block of a cluster
   std::optional<BulkBox> box;
-  unsigned laneAxis = 1;
+  unsigned laneAxis = 1, contracted = 1;
   bool unclear = false;
   kernel::SharedTileType type; ///< of one stage
   mlir::Value ring;

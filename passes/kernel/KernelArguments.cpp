@@ -60,20 +60,25 @@ LogicalResult KernelArguments::bindGrid(ThreadBuilder &t) {
   return success();
 }
 
+void KernelArguments::clusterItems(ThreadBuilder &t, int64_t blocks) {
+  clustered = blocks;
+  Value &steps = gridSteps[gridSteps.size() - 2];
+  steps = t.ceilDiv(steps, blocks);
+}
+
 Value KernelArguments::itemCount(ThreadBuilder &t) const {
-  Value count = t.i64(1);
+  Value count = t.i64(clustered);
   for (Value steps : gridSteps)
     count = t.mul(count, steps);
   return count;
 }
 
-/// Whether a scalar of the program follows from its place along `axis`.
-static bool followsFrom(Value value, int64_t axis) {
+bool KernelArguments::follows(Value value, int64_t axis) {
   Operation *op = value.getDefiningOp();
   if (auto id = dyn_cast_or_null<tile::ProgramIdOp>(op))
     return static_cast<int64_t>(id.getAxis()) == axis;
   return op && llvm::any_of(op->getOperands(), [&](Value operand) {
-           return followsFrom(operand, axis);
+           return follows(operand, axis);
          });
 }
 
@@ -81,8 +86,8 @@ bool KernelArguments::lastTakesLongest() {
   auto last = static_cast<int64_t>(source.getGridTiles().size()) - 1;
   return llvm::any_of(source.getBody().front().getOps<scf::ForOp>(),
                       [&](scf::ForOp loop) {
-                        return followsFrom(loop.getUpperBound(), last) &&
-                               !followsFrom(loop.getLowerBound(), last);
+                        return follows(loop.getUpperBound(), last) &&
+                               !follows(loop.getLowerBound(), last);
                       });
 }
 
@@ -107,6 +112,9 @@ static Pair placeInStrips(ThreadBuilder &t, Value item, Value rows,
 void KernelArguments::placeItem(ThreadBuilder &t, Value item,
                                 int64_t rasterGroup, bool paired) {
   programIds.assign(gridSteps.size(), Value());
+  Value member;
+  if (clustered > 1)
+    std::tie(item, member) = split(t, item, t.i64(clustered));
   // Which walk of the last axis this is.
   Value walk = paired ? split(t, item, gridSteps.back()).first : Value();
   size_t axis = gridSteps.size();
@@ -128,7 +136,8 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
     Value rows = gridSteps[axis - 2], columns = gridSteps[axis - 1];
     auto [rest, inPlane] = split(t, item, t.mul(rows, columns));
     std::tie(programIds[axis - 2], programIds[axis - 1]) =
-        placeInStrips(t, inPlane, rows, columns, t.i64(rasterGroup));
+        placeInStrips(t, inPlane, rows, columns,
+                      t.i64(std::max<int64_t>(1, rasterGroup / clustered)));
     item = rest;
     axis -= 2;
   }
@@ -136,6 +145,10 @@ void KernelArguments::placeItem(ThreadBuilder &t, Value item,
     std::tie(item, programIds[axis]) = split(t, item, gridSteps[axis]);
   if (!programIds.empty() && !programIds[0])
     programIds[0] = item;
+  if (member) {
+    Value &id = programIds[gridSteps.size() - 2];
+    id = t.add(t.mul(id, t.i64(clustered)), member);
+  }
   if (!uneven || !paired)
     return;
   Value &id = programIds.back(), number = id;

@@ -31,6 +31,15 @@ public:
   /// Only adds the arguments: a block has several items, to be placed.
   mlir::LogicalResult bindArguments(ThreadBuilder &t, mlir::Block &entry);
 
+  /// From here on so many neighbouring items are neighbours along the axis
+  /// before the last, which is filled up with items behind its end. For
+  /// clusters, whose blocks then share what does not depend on that axis; once,
+  /// behind bindArguments() of a grid of two axes or more.
+  void clusterItems(ThreadBuilder &t, int64_t blocks);
+  /// Whether a value of the tile program depends on the place along an axis of
+  /// the grid.
+  static bool follows(mlir::Value value, int64_t axis);
+
   /// How many work items there are (i64).
   mlir::Value itemCount(ThreadBuilder &t) const;
   /// Emits the program ids of an item. The last axis of the grid varies
@@ -95,6 +104,7 @@ private:
   llvm::DenseMap<mlir::Value, ViewAccess> views;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::SmallVector<mlir::Value> gridSteps; ///< per axis of the grid
+  int64_t clustered = 1; ///< one step of the axis before the last
   llvm::SmallVector<mlir::Value> programIds;
 };
 

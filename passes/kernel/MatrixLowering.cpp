@@ -234,7 +234,7 @@ LogicalResult MatrixLowering::run(OpBuilder &b) {
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(), static_cast<int32_t>(32 * warpsM * warpsN),
       b.getI32IntegerAttr(static_cast<int32_t>(minBlocks)),
-      /*most_blocks=*/IntegerAttr(),
+      /*most_blocks=*/IntegerAttr(), /*cluster_blocks=*/IntegerAttr(),
       /*aligned_views=*/DenseI64ArrayAttr(), /*tensor_maps=*/ArrayAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);

@@ -476,6 +476,7 @@ LogicalResult RoleAttention::run(OpBuilder &b) {
       b, loc, source.getSymName(),
       static_cast<int32_t>((consumers + 1) * kernel::kGroupThreads),
       /*min_blocks=*/b.getI32IntegerAttr(1), source.getMostBlocksAttr(),
+      /*cluster_blocks=*/IntegerAttr(),
       /*aligned_views=*/DenseI64ArrayAttr(),
       b.getArrayAttr(
           {q.operand->mapAttr(), k.operand->mapAttr(), v.operand->mapAttr()}));

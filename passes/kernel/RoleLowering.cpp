@@ -19,6 +19,7 @@ RoleLowering::RoleLowering(tile::KernelOp source,
     : source(source), arguments(source), consumers(schedule.knob("consumers")),
       stages(schedule.knob("stages")),
       rasterGroup(schedule.knob("rasterGroup")),
+      cluster(std::max<int64_t>(1, schedule.knob("cluster"))),
       inTurns(consumers > 1 && schedule.knob("pingpong")),
       lhsRegisters(schedule.knob("lhsRegisters")) {}
 
@@ -94,6 +95,27 @@ LogicalResult RoleLowering::shareItems(int64_t rows) {
     return refuse(loop, "groups in turns need items of equally many steps");
   groupRows = rows / groups;
   chooseEpilogue();
+  return cluster > 1 ? formClusters() : success();
+}
+
+LogicalResult RoleLowering::formClusters() {
+  int64_t rowAxis = static_cast<int64_t>(source.getGridTiles().size()) - 2;
+  auto most = static_cast<int64_t>(source.getMostBlocks().value_or(0));
+  if (rowAxis < 0 || most < cluster)
+    return refuse(source, "a cluster needs more blocks than stay");
+  // Blocks that release each other's stages walk the ring alike.
+  if (llvm::any_of(loop->getOperands().take_front(3), differsBetweenItems))
+    return refuse(loop, "a cluster needs items of equally many steps");
+  bool differs = false;
+  rhs->map()->walk([&](Operation *op) {
+    differs |= llvm::any_of(op->getOperands(), [&](Value operand) {
+      return KernelArguments::follows(operand, rowAxis);
+    });
+  });
+  if (differs)
+    return refuse(rhs->map(), "its right operand differs between rows");
+  if (!rhs->shareAmong(cluster))
+    return refuse(rhs->map(), "it does not divide among a cluster's blocks");
   return success();
 }
 
@@ -114,7 +136,8 @@ void RoleLowering::allocate(ThreadBuilder &t) {
   lhs->allocate(t, stages);
   rhs->allocate(t, stages);
   full = allocatePhases(t, stages, 1);
-  empty = allocatePhases(t, stages, (inTurns ? 1 : consumers) * kGroupWarps);
+  empty = allocatePhases(t, stages,
+                         cluster * (inTurns ? 1 : consumers) * kGroupWarps);
   if (inTurns)
     turns = allocatePhases(t, consumers, kGroupWarps);
   if (stored)
@@ -134,7 +157,14 @@ void RoleLowering::initialise(ThreadBuilder &t) {
       stored->initialise(t);
     return {};
   });
-  kernel::BarrierOp::create(t.b, t.loc);
+  meet(t);
+}
+
+void RoleLowering::meet(ThreadBuilder &t) const {
+  if (cluster > 1)
+    kernel::ClusterBarrierOp::create(t.b, t.loc);
+  else
+    kernel::BarrierOp::create(t.b, t.loc);
 }
 
 RoleLowering::Walk RoleLowering::allItems(ThreadBuilder &t) const {
@@ -226,7 +256,7 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
                      result = failure();
                    else {
                      lhs->issue(t, arguments, lhsMap, now.stage, full);
-                     rhs->issue(t, arguments, rhsMap, now.stage, full);
+                     rhs->issue(t, arguments, rhsMap, now.stage, full, rank);
                    }
                    RingPosition next = now.next(t, stages);
                    return {next.stage, next.parity};
@@ -273,7 +303,7 @@ RingPosition RoleLowering::emitSteps(ThreadBuilder &t, RingPosition at,
                    arguments.scalar(loop.getStep())},
                   {*lhs, *rhs, dot,
                    t.mul(group, t.i32(inTurns ? 0 : groupRows)), warpOfGroup},
-                  {full, empty, stages, grid});
+                  {full, empty, stages, grid, cluster});
   RingPosition next = steps.run(at, sums, lhsRegisters);
   passTurn(t);
   steps.finish(sums);
@@ -336,10 +366,15 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
   SmallVector<Attribute> maps{lhs->mapAttr(), rhs->mapAttr()};
   if (stored)
     maps.append(stored->mapAttrs());
+  IntegerAttr most = source.getMostBlocksAttr(), clusterBlocks;
+  if (cluster > 1) {
+    most = b.getI64IntegerAttr(most.getInt() / cluster * cluster);
+    clusterBlocks = b.getI64IntegerAttr(cluster);
+  }
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(),
       static_cast<int32_t>((consumers + 1) * kernel::kGroupThreads),
-      /*min_blocks=*/b.getI32IntegerAttr(1), source.getMostBlocksAttr(),
+      /*min_blocks=*/b.getI32IntegerAttr(1), most, clusterBlocks,
       /*aligned_views=*/DenseI64ArrayAttr(), b.getArrayAttr(maps));
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);
@@ -351,6 +386,10 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
     stored->addMaps(entry, loc);
   if (failed(arguments.bindArguments(t, entry)))
     return failure();
+  if (cluster > 1) {
+    arguments.clusterItems(t, cluster);
+    rank = kernel::ClusterRankOp::create(b, loc);
+  }
   for (const BulkOperand *operand : {&*lhs, &*rhs})
     arguments.assumeAlignedView(operand->view());
   allocate(t);
@@ -384,6 +423,9 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
       });
   if (failed(copies) || failed(stores) || failed(products))
     return failure();
+  // A block whose neighbours still release its stages must be there.
+  if (cluster > 1)
+    meet(t);
   function.setAlignedViews(SmallVector<int64_t>(
       arguments.assumedViews().begin(), arguments.assumedViews().end()));
   return success();

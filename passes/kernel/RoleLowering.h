@@ -57,8 +57,13 @@ private:
   mlir::LogicalResult shareItems(int64_t rows);
   mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
   void chooseEpilogue();
+  /// The right operand, which neighbouring items have in common, is copied by
+  /// all blocks of a cluster together.
+  mlir::LogicalResult formClusters();
   void allocate(ThreadBuilder &t);
   void initialise(ThreadBuilder &t);
+  /// All threads of the block, and of its cluster.
+  void meet(ThreadBuilder &t) const;
   /// The items that a group has: the `first` and the distance to the next.
   struct Walk {
     mlir::Value first, step;
@@ -92,6 +97,7 @@ private:
   tile::KernelOp source;
   KernelArguments arguments;
   int64_t consumers, stages, rasterGroup;
+  int64_t cluster;   ///< blocks of one; 1: none
   bool inTurns;      ///< each group has items of its own
   bool lhsRegisters; ///< products take the left operand from registers
   kernel::FuncOp function;
@@ -107,7 +113,7 @@ private:
   std::optional<SliceEpilogue> sliced;
   mlir::Value lhsMap, rhsMap, full, empty, turns;
   WarpGrid grid; ///< of the multiplying groups: all warps along the rows
-  mlir::Value group, warpOfGroup;
+  mlir::Value group, warpOfGroup, rank;
 };
 
 } // namespace azulejo::gpu

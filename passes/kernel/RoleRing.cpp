@@ -38,15 +38,32 @@ Value parityBefore(ThreadBuilder &t, Value parity) {
   return t.b.createOrFold<arith::XOrIOp>(t.loc, parity, t.i32(1));
 }
 
-void arriveForWarp(ThreadBuilder &t, const WarpGrid &grid, Value phases,
-                   Value index, Value condition) {
-  Value leads = t.b.createOrFold<arith::CmpIOp>(t.loc, arith::CmpIPredicate::eq,
-                                                grid.lane, t.i32(0));
+/// The first `threads` threads of the warp, if `condition` holds, do something.
+static void whenFirst(ThreadBuilder &t, const WarpGrid &grid, int64_t threads,
+                      Value condition, function_ref<void()> body) {
+  Value leads = t.b.createOrFold<arith::CmpIOp>(
+      t.loc, arith::CmpIPredicate::ult, grid.lane, t.i32(threads));
   if (condition)
     leads = t.bitAnd(leads, condition);
   t.when(leads, {}, [&]() -> SmallVector<Value> {
-    kernel::PhaseArriveOp::create(t.b, t.loc, phases, index);
+    body();
     return {};
+  });
+}
+
+void arriveForWarp(ThreadBuilder &t, const WarpGrid &grid, Value phases,
+                   Value index, Value condition) {
+  whenFirst(t, grid, 1, condition,
+            [&] { kernel::PhaseArriveOp::create(t.b, t.loc, phases, index); });
+}
+
+void arriveForWarpInAll(ThreadBuilder &t, const WarpGrid &grid, int64_t blocks,
+                        Value phases, Value index, Value condition) {
+  if (blocks == 1)
+    return arriveForWarp(t, grid, phases, index, condition);
+  // One thread for each block.
+  whenFirst(t, grid, blocks, condition, [&] {
+    kernel::PhaseArriveAtOp::create(t.b, t.loc, phases, index, grid.lane);
   });
 }
 

@@ -33,6 +33,11 @@ mlir::Value parityBefore(ThreadBuilder &t, mlir::Value parity);
 void arriveForWarp(ThreadBuilder &t, const WarpGrid &grid, mlir::Value phases,
                    mlir::Value index, mlir::Value condition = {});
 
+/// The same in each of a cluster's blocks; one that is alone is its own.
+void arriveForWarpInAll(ThreadBuilder &t, const WarpGrid &grid, int64_t blocks,
+                        mlir::Value phases, mlir::Value index,
+                        mlir::Value condition = {});
+
 } // namespace azulejo::gpu
 
 #endif // AZULEJO_PASSES_KERNEL_ROLERING_H

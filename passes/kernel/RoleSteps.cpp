@@ -99,8 +99,8 @@ RingPosition RoleSteps::run(RingPosition at, MutableArrayRef<Fragment> sums,
                auto release = [&] {
                  kernel::GroupWaitOp::create(t.b, t.loc, TypeRange(), values[2],
                                              ValueRange(), IntegerAttr());
-                 arriveForWarp(t, ring.grid, ring.empty, before(now.stage),
-                               t.less(range.low, k));
+                 arriveForWarpInAll(t, ring.grid, ring.blocks, ring.empty,
+                                    before(now.stage), t.less(range.low, k));
                };
                kernel::PhaseWaitOp::create(t.b, t.loc, ring.full, now.stage,
                                            now.parity);
@@ -130,8 +130,8 @@ void RoleSteps::finish(MutableArrayRef<Fragment> sums) {
       t.b, t.loc, SmallVector<Type>(products.size(), t.b.getF32Type()), pending,
       products, IntegerAttr());
   assign(sums, wait.getResults());
-  arriveForWarp(t, ring.grid, ring.empty, lastStage,
-                t.less(range.low, range.high));
+  arriveForWarpInAll(t, ring.grid, ring.blocks, ring.empty, lastStage,
+                     t.less(range.low, range.high));
 }
 
 } // namespace azulejo::gpu

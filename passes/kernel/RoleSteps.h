@@ -40,6 +40,7 @@ public:
     mlir::Value full, empty;
     int64_t stages;
     const WarpGrid &grid;
+    int64_t blocks; ///< of a cluster, which release a stage together
   };
   RoleSteps(ThreadBuilder &t, const Range &range, const Product &product,
             const Ring &ring);

@@ -386,7 +386,7 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   function = kernel::FuncOp::create(
       b, loc, source.getSymName(), static_cast<int32_t>(threads),
       /*min_blocks=*/IntegerAttr(),
-      /*most_blocks=*/IntegerAttr(),
+      /*most_blocks=*/IntegerAttr(), /*cluster_blocks=*/IntegerAttr(),
       /*aligned_views=*/DenseI64ArrayAttr(), /*tensor_maps=*/ArrayAttr());
   Block &entry = function.getBody().emplaceBlock();
   b.setInsertionPointToStart(&entry);

@@ -190,9 +190,10 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
   space.values["rasterGroup"] = {1, 8};
   int64_t shared = target.smemPerBlock, units = target.units;
   space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
-    if (s.knob("pingpong") > 0 || s.knob("lhsRegisters") > 0)
-      return "without warp groups that multiply alone nobody takes turns or "
-             "loads an operand for them";
+    if (s.knob("pingpong") > 0 || s.knob("lhsRegisters") > 0 ||
+        s.knob("cluster") > 1)
+      return "without warp groups that multiply alone nobody takes turns, or "
+             "loads or shares an operand for them";
     int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
     if (tm % (kBlockRows * s.knob("warpsM")) ||
         tn % (kBlockRows * s.knob("warpsN")))
@@ -246,6 +247,7 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
                     {"consumers", {1, 2, 3}},
                     {"pingpong", {0, 1}},
                     {"lhsRegisters", {0, 1}},
+                    {"cluster", {1, 2}},
                     {"stages", {2, 3, 4, 5, 6, 8}},
                     {"rasterGroup", {1, 8, 16}}},
                    facts, target);

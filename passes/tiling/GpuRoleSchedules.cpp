@@ -86,6 +86,9 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
     return "steps overlap, which takes two stages";
   if (s.knob("pingpong") && consumers < 2)
     return "one warp group has nobody to take turns with";
+  int64_t cluster = s.knob("cluster");
+  if (cluster > 1 && facts.rows && *facts.rows <= tm * (cluster - 1))
+    return "a cluster has more blocks than there are tiles of rows";
   if (tn < kSlabColumns)
     return "columns of bulk copies come in slabs of 128 bytes";
   int64_t groups = groupsOfItem(s);
@@ -135,13 +138,15 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double rows = facts.rows.value_or(kTypicalSize),
          columns = facts.columns.value_or(kTypicalSize),
          depth = facts.depth.value_or(kTypicalSize);
-  double items = std::ceil(rows / tm) * std::ceil(columns / tn);
+  double cluster = s.knob("cluster");
+  double items =
+      std::ceil(rows / tm / cluster) * cluster * std::ceil(columns / tn);
   double math = tm * tn * tk / kMatrixRate;
   double bytes = static_cast<double>(facts.elementBytes);
   // Each product of 64 rows reads its rows and all columns.
   double feed =
       (tm / kGroupRows) * (kGroupRows + tn) * tk * bytes / kSharedRate;
-  double fetch = (tm + tn) * tk * bytes / kCacheRate;
+  double fetch = (tm + tn / cluster) * tk * bytes / kCacheRate;
   double ahead = s.knob("stages") - 1;
   double step =
       std::max({math, feed, fetch, (kLatency + fetch) / ahead}) + kStepClocks;
@@ -175,8 +180,9 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double together = fetchedTogether(s, rows, columns, depth * bytes, units);
   // What all of it takes at the least.
   double least = (rows + columns) * depth * bytes + rows * columns * bytes;
-  return std::max(busy, kLatency + least / (units * kMemoryRate)) +
-         0.02 * std::ceil(items / units) * together / (units * kMemoryRate);
+  return (std::max(busy, kLatency + least / (units * kMemoryRate)) +
+          0.02 * std::ceil(items / units) * together / (units * kMemoryRate)) *
+         (cluster > 1 ? 1.001 : 1);
 }
 
 } // namespace

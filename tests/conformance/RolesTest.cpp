@@ -28,6 +28,7 @@ int64_t padded(int64_t size) { return (size + kChunk - 1) / kChunk * kChunk; }
 struct Roles {
   int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3;
   bool inTurns = false, lhsRegisters = false;
+  int64_t cluster = 1;
 
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
@@ -37,7 +38,8 @@ struct Roles {
            knob("tileK", tileK) + ",warpsM=1,warpsN=1," +
            knob("consumers", consumers) + "," + knob("pingpong", inTurns) +
            "," + knob("lhsRegisters", lhsRegisters) + "," +
-           knob("stages", stages) + ",rasterGroup=8,minBlocks=1}";
+           knob("cluster", cluster) + "," + knob("stages", stages) +
+           ",rasterGroup=8,minBlocks=1}";
   }
 };
 
@@ -297,13 +299,43 @@ TEST(Roles, InTurns) {
   }
 }
 
+/// Blocks that copy the right operand together: for an even or an odd number
+/// of tiles of rows, in every form of the operands, beside batches, of one or
+/// many items for each block.
+TEST(Roles, Clusters) {
+  for (const Roles &roles : {Roles{2, 128, 128, 64, 3, false, false, 2},
+                             Roles{1, 64, 256, 64, 2, false, false, 2},
+                             Roles{2, 128, 96, 128, 2, false, true, 2},
+                             Roles{3, 192, 64, 64, 4, false, false, 2},
+                             Roles{2, 64, 192, 64, 5, true, false, 2}}) {
+    for (int64_t m : {200, 257, 385, 1000})
+      check(Product{.m = m, .n = 264, .k = 200}, roles);
+    for (bool a : {false, true})
+      check(Product{.dtype = DType::F16,
+                    .m = 385,
+                    .n = 135,
+                    .k = 71,
+                    .transposeA = a,
+                    .transposeB = true},
+            roles);
+    check(Product{.m = 193, .n = 200, .k = 456, .lhsBatch = 5, .rhsBatch = 5},
+          roles);
+    check(Product{.m = 193, .n = 200, .k = 456, .lhsBatch = 5}, roles);
+    check(Product{.m = 2500, .n = 2000, .k = 64, .transposeB = true}, roles);
+    check(Product{.m = 2500, .n = 2000, .k = 520}, roles);
+    check(Product{.k = 0}, roles);
+  }
+}
+
 TEST(Roles, Epilogues) {
   Product product;
   product.n = 150;
   for (const Roles &roles :
-       {Roles{2, 128, 256, 64, 3}, Roles{3, 192, 64, 64, 4},
-        Roles{2, 256, 96, 64, 3}, Roles{2, 128, 128, 64, 3, true},
-        Roles{2, 64, 256, 64, 3, true}, Roles{3, 64, 64, 64, 4, true}}) {
+       {Roles{2, 128, 128, 64, 3, false, false, 2},
+        Roles{2, 128, 128, 64, 3, true, false, 2}, Roles{2, 128, 256, 64, 3},
+        Roles{3, 192, 64, 64, 4}, Roles{2, 256, 96, 64, 3},
+        Roles{2, 128, 128, 64, 3, true}, Roles{2, 64, 256, 64, 3, true},
+        Roles{3, 64, 64, 64, 4, true}}) {
     Sketch biased;
     ValueId y = product.emit(biased);
     y = biased.op("add", {y, biased.input(DType::BF16, {Dim(product.n)})});
@@ -394,7 +426,14 @@ TEST(Roles, AnyoneMayBeLate) {
   for (int64_t consumers : {2, 3})
     for (int64_t stages : {2, 3, 4})
       late(product, Roles{consumers, 64, 64, 64, stages, true, stages == 3});
-  EXPECT_GE(variants, 20);
+  // Who waits for a neighbour, or is waited for after its last item.
+  for (int64_t consumers : {1, 2, 3})
+    for (int64_t stages : {2, 4})
+      for (bool inTurns : {false, true})
+        if (consumers > 1 || !inTurns)
+          late(product, Roles{consumers, inTurns ? 64 : 64 * consumers, 64, 64,
+                              stages, inTurns, false, 2});
+  EXPECT_GE(variants, 40);
 
   product = {.n = 150};
   Sketch residual; // the copies are under way while sums are written

@@ -77,6 +77,7 @@ std::vector<Case> instructionCases() {
   addPhaseCases(cases);
   addGroupCases(cases);
   addChainCases(cases);
+  addClusterCases(cases);
   return cases;
 }
 

@@ -93,6 +93,7 @@ void addBulkCases(std::vector<Case> &cases);
 void addPhaseCases(std::vector<Case> &cases);
 void addGroupCases(std::vector<Case> &cases);
 void addChainCases(std::vector<Case> &cases);
+void addClusterCases(std::vector<Case> &cases);
 
 /// The whole table.
 std::vector<Case> instructionCases();

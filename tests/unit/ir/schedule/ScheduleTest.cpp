@@ -49,8 +49,8 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
                           "registerN", "packLhs", "laneWidth"));
   EXPECT_THAT(namesOf("Matmul", kGpu),
               ElementsAre("tileM", "tileN", "tileK", "warpsM", "warpsN",
-                          "consumers", "pingpong", "lhsRegisters", "stages",
-                          "rasterGroup", "minBlocks"));
+                          "consumers", "pingpong", "lhsRegisters", "cluster",
+                          "stages", "rasterGroup", "minBlocks"));
   EXPECT_THAT(namesOf("Attention", kCpu),
               ElementsAre("unroll", "tileM", "tileN", "registerM", "registerN",
                           "packKv", "laneWidth"));
