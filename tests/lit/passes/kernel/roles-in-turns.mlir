@@ -1,6 +1,6 @@
 // REQUIRES: tool-azulejo
 // RUN: env AZULEJO_CACHE=off azulejo compile %s --device h200 --emit kernel -o - \
-// RUN:   --pin 'Matmul{tileM=64,tileN=96,tileK=64,warpsM=1,warpsN=1,consumers=2,pingpong=1,stages=4,rasterGroup=1}' | FileCheck %s
+// RUN:   --pin 'Matmul{tileM=64,tileN=96,tileK=64,warpsM=1,warpsN=1,consumers=2,pingpong=1,cluster=1,stages=4,rasterGroup=1}' | FileCheck %s
 // Groups take whole items in turns: each releases the stages of its items alone
 // and leaves those of the others out. The bias is read where it is used, since
 // the epilogue runs beside the other group's products.

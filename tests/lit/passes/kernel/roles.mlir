@@ -1,6 +1,6 @@
 // REQUIRES: tool-azulejo
 // RUN: env AZULEJO_CACHE=off azulejo compile %s --device h200 --emit kernel -o - \
-// RUN:   --pin 'Matmul{tileM=128,tileN=64,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %s
+// RUN:   --pin 'Matmul{tileM=128,tileN=64,tileK=64,warpsM=1,warpsN=1,consumers=2,cluster=1,stages=4,rasterGroup=1}' | FileCheck %s
 // One warp group copies, two multiply. Rows of a batched operand that are
 // walked as one are one axis of its tensor map; both operands end where their
 // tensors do, so what lies beyond comes as zeros.
