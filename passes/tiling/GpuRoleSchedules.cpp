@@ -47,6 +47,9 @@ constexpr double kMatrixRate = 2048, kSharedRate = 128, kCacheRate = 46,
 /// Instructions of threads per clock, and the part of kMatrixRate that power
 /// lets all units have together: 690 TFLOP/s on an H200.
 constexpr double kThreadRate = 128, kPoweredRate = 0.69 * kMatrixRate;
+/// Blocks that copy an operand together fetch less from the cache, and were no
+/// faster for it in sustained runs (docs/design/hopper-core.md).
+constexpr double kClusterCost = 1.01;
 constexpr double kLoadClocks = 150; ///< from shared memory to registers
 constexpr double kStepClocks = 8, kItemClocks = 2000, kLatency = 1000;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
@@ -146,7 +149,7 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   // Each product of 64 rows reads its rows and all columns.
   double feed =
       (tm / kGroupRows) * (kGroupRows + tn) * tk * bytes / kSharedRate;
-  double fetch = (tm + tn / cluster) * tk * bytes / kCacheRate;
+  double fetch = (tm + tn) * tk * bytes / kCacheRate;
   double ahead = s.knob("stages") - 1;
   double step =
       std::max({math, feed, fetch, (kLatency + fetch) / ahead}) + kStepClocks;
@@ -182,7 +185,7 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double least = (rows + columns) * depth * bytes + rows * columns * bytes;
   return (std::max(busy, kLatency + least / (units * kMemoryRate)) +
           0.02 * std::ceil(items / units) * together / (units * kMemoryRate)) *
-         (cluster > 1 ? 1.001 : 1);
+         (cluster > 1 ? kClusterCost : 1);
 }
 
 } // namespace

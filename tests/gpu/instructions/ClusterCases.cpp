@@ -119,7 +119,7 @@ Case exchange(int64_t size) {
       {"words", DType::I32, c.blocks * kRounds * kTile.bytes() / 4, 32}};
   c.kernel = Exchange(c, size).text();
   c.ptx = {{".multicast::cluster ", size * kRounds},
-           {"mapa.shared::cluster", kRounds},
+           {"mapa.shared::cluster", 1},
            {"mbarrier.arrive.shared::cluster", kRounds},
            {"barrier.cluster.arrive.relaxed", 2},
            {"barrier.cluster.wait", 2},

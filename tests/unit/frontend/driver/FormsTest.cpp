@@ -218,11 +218,13 @@ TEST(Forms, AWorkersAnswerKeepsTensorMaps) {
   KernelCode code = twoForms(matmulRegion(), {0});
   code.tensorMaps = {{0, {1, 1}, {64, 128}, 128}, {3, {2}, {16}, 32}};
   code.mostBlocks = 132;
+  code.clusterBlocks = 2;
   driver::Message message = driver::toMessage(code);
   std::optional<KernelCode> back = driver::codeFrom(message);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->tensorMaps, code.tensorMaps);
   EXPECT_EQ(back->mostBlocks, 132);
+  EXPECT_EQ(back->clusterBlocks, 2);
   auto refuses = [&](auto edit) {
     driver::Message bad = driver::toMessage(code);
     edit(bad.json, (*bad.json.getArray("tensorMaps"))[0].getAsObject());
@@ -232,6 +234,7 @@ TEST(Forms, AWorkersAnswerKeepsTensorMaps) {
   EXPECT_FALSE(refuses([](Object &, Object *) {}));
   EXPECT_TRUE(refuses([](Object &all, Object *) { all["mostBlocks"] = -1; }));
   EXPECT_TRUE(refuses([](Object &all, Object *) { all.erase("mostBlocks"); }));
+  EXPECT_TRUE(refuses([](Object &all, Object *) { all["clusterBlocks"] = 0; }));
   EXPECT_TRUE(refuses([](Object &all, Object *) { all["tensorMaps"] = 1; }));
   EXPECT_TRUE(
       refuses([](Object &all, Object *) { all["tensorMaps"] = Array{1}; }));
@@ -319,6 +322,34 @@ TEST(Forms, TensorMapsAndTheMostBlocksReachTheLaunch) {
   plan = driver::regionPlan(region, *graph, *code, *h200);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::Internal);
+}
+
+// A launch has whole clusters, and their blocks are neighbours along the rows.
+TEST(Forms, RowsAreFilledUpToClusters) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  std::string region = halfMatmulRegion();
+  Result<graph::Graph> graph = driver::regionGraph(region);
+  Result<schedule::Schedule> pinned = schedule::Schedule::parse(
+      "Matmul{tileM=64,tileN=64,tileK=64,warpsM=1,warpsN=1,consumers=1,"
+      "cluster=2,stages=2,rasterGroup=1,minBlocks=1}",
+      target::Kind::Gpu);
+  ASSERT_TRUE(graph && pinned);
+  Result<KernelCode> code = driver::compileKernel(region, *pinned, *h200);
+  ASSERT_TRUE(code) << code.error().str();
+  EXPECT_EQ(code->clusterBlocks, 2);
+  EXPECT_EQ(code->mostBlocks, h200->units);
+  ASSERT_EQ(code->general.size(), 1u);
+  EXPECT_EQ(code->general[0].clusterBlocks, 1);
+  Result<plan::Plan> plan = driver::regionPlan(region, *graph, *code, *h200);
+  ASSERT_TRUE(plan) << plan.error().str();
+  // Three tiles of 64 columns.
+  for (auto [rows, blocks] :
+       {std::pair<int64_t, int64_t>{1, 6}, {128, 6}, {129, 12}, {2048, 96}}) {
+    int64_t grid = 0;
+    ASSERT_TRUE(plan->launches[0].grid.evaluate({&rows, 1}, grid));
+    EXPECT_EQ(grid, blocks) << rows << " rows";
+  }
 }
 
 // The lowering to tensor cores copies 16 bytes at a time where it may.

@@ -11,12 +11,14 @@ using namespace azulejo::tiling;
 
 namespace {
 
-/// Why the space of a product of 4096^3 has no such schedule; empty if it has.
-std::string refusal(const std::string &knobs) {
+/// Why the space of a product of 4096^3, or of fewer rows, has no such
+/// schedule; empty if it has.
+std::string refusal(const std::string &knobs, int64_t rows = 4096) {
   Result<target::TargetDesc> h200 = target::resolveTarget("h200");
   EXPECT_TRUE(h200);
   ProductFacts facts;
-  facts.rows = facts.columns = facts.depth = 4096;
+  facts.columns = facts.depth = 4096;
+  facts.rows = rows;
   facts.elementBytes = 2;
   facts.plain = true;
   Result<schedule::Schedule> schedule = schedule::Schedule::parse(
@@ -36,6 +38,7 @@ TEST(ProductRoles, KnobsOfRolesMeanNothingWithoutThem) {
   EXPECT_EQ(refusal(tile), "");
   EXPECT_NE(refusal(tile + ",pingpong=1"), "");
   EXPECT_NE(refusal(tile + ",lhsRegisters=1"), "");
+  EXPECT_NE(refusal(tile + ",cluster=2"), "");
 }
 
 /// Sums are bounded by what a group holds, and those of one product by what a
@@ -46,6 +49,14 @@ TEST(ProductRoles, RegistersBoundTheTile) {
   EXPECT_NE(refusal(alone + "consumers=2,tileM=128,tileN=224"), "");
   EXPECT_EQ(refusal(alone + "consumers=3,tileM=64,tileN=192"), "");
   EXPECT_NE(refusal(alone + "consumers=3,tileM=64,tileN=224"), "");
+}
+
+TEST(ProductRoles, ClustersHaveTilesForAllTheirBlocks) {
+  const std::string tile =
+      "warpsM=1,warpsN=1,consumers=2,tileM=128,tileN=128,cluster=";
+  EXPECT_EQ(refusal(tile + "2", 129), "");
+  EXPECT_NE(refusal(tile + "2", 128), "");
+  EXPECT_EQ(refusal(tile + "1", 128), "");
 }
 
 TEST(ProductRoles, ColumnsComeInSlabs) {
