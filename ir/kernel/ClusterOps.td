@@ -1,4 +1,4 @@
-//===- ClusterOps.td - neighbouring blocks that run together -*- tablegen -*===//
+//===- ClusterOps.td - neighbouring blocks that run together -*- tablegen *===//
 //
 // The blocks of a cluster (`cluster_blocks` of kernel.func) run at the same
 // time and reach each other's shared memory, which is laid out alike in all of

@@ -30,6 +30,11 @@ struct Roles {
   bool inTurns = false, lhsRegisters = false;
   int64_t cluster = 1;
 
+  friend void PrintTo(const Roles &roles, std::ostream *out) {
+    *out << (roles.inTurns ? "InTurns" : "Shared") << roles.consumers << "x"
+         << roles.tileM << "x" << roles.tileN << "x" << roles.tileK;
+  }
+
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
       return std::string(name) + "=" + std::to_string(value);
@@ -301,31 +306,37 @@ TEST(Roles, InTurns) {
 
 /// Blocks that copy the right operand together: for an even or an odd number
 /// of tiles of rows, in every form of the operands, beside batches, of one or
-/// many items for each block.
-TEST(Roles, Clusters) {
-  for (const Roles &roles : {Roles{2, 128, 128, 64, 3, false, false, 2},
-                             Roles{1, 64, 256, 64, 2, false, false, 2},
-                             Roles{2, 128, 96, 128, 2, false, true, 2},
-                             Roles{3, 192, 64, 64, 4, false, false, 2},
-                             Roles{2, 64, 192, 64, 5, true, false, 2}}) {
-    for (int64_t m : {200, 257, 385, 1000})
-      check(Product{.m = m, .n = 264, .k = 200}, roles);
-    for (bool a : {false, true})
-      check(Product{.dtype = DType::F16,
-                    .m = 385,
-                    .n = 135,
-                    .k = 71,
-                    .transposeA = a,
-                    .transposeB = true},
-            roles);
-    check(Product{.m = 193, .n = 200, .k = 456, .lhsBatch = 5, .rhsBatch = 5},
-          roles);
-    check(Product{.m = 193, .n = 200, .k = 456, .lhsBatch = 5}, roles);
-    check(Product{.m = 2500, .n = 2000, .k = 64, .transposeB = true}, roles);
-    check(Product{.m = 2500, .n = 2000, .k = 520}, roles);
-    check(Product{.k = 0}, roles);
-  }
+/// many items for each block, without a step.
+class RoleClusters : public testing::TestWithParam<Roles> {};
+
+TEST_P(RoleClusters, ShareAnOperand) {
+  for (int64_t m : {200, 257, 1000})
+    check(Product{.m = m, .n = 264, .k = 200}, GetParam());
+  for (bool a : {false, true})
+    check(Product{.dtype = DType::F16,
+                  .m = 385,
+                  .n = 135,
+                  .k = 71,
+                  .transposeA = a,
+                  .transposeB = true},
+          GetParam());
+  check(Product{.m = 193, .n = 200, .k = 456, .lhsBatch = 5, .rhsBatch = 5},
+        GetParam());
+  check(Product{.m = 193, .n = 200, .k = 456, .lhsBatch = 5}, GetParam());
+  check(Product{.m = 2500, .n = 2000, .k = 72, .transposeB = true}, GetParam());
+  check(Product{.m = 2500, .n = 2000, .k = 520}, GetParam());
+  if (GetParam().tileK == 64)
+    check(Product{.k = 0}, GetParam());
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Tiles, RoleClusters,
+    testing::Values(Roles{2, 128, 128, 64, 3, false, false, 2},
+                    Roles{1, 64, 256, 64, 2, false, false, 2},
+                    Roles{2, 128, 96, 128, 2, false, true, 2},
+                    Roles{3, 192, 64, 64, 4, false, false, 2},
+                    Roles{2, 64, 192, 64, 5, true, false, 2}),
+    testing::PrintToStringParamName());
 
 TEST(Roles, Epilogues) {
   Product product;
