@@ -68,6 +68,11 @@ int64_t groupsOfItem(const Schedule &s) {
   return s.knob("pingpong") ? 1 : s.knob("consumers");
 }
 
+/// Blocks of a cluster; families without the knob have none.
+int64_t clusterOf(const Schedule &s) {
+  return std::max<int64_t>(1, s.knob("cluster"));
+}
+
 /// Registers of a thread that hold its part of the left operand: four for 16
 /// rows and 16 contracted elements of a warp.
 int64_t lhsRegistersOf(const Schedule &s) {
@@ -89,7 +94,7 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
     return "steps overlap, which takes two stages";
   if (s.knob("pingpong") && consumers < 2)
     return "one warp group has nobody to take turns with";
-  int64_t cluster = s.knob("cluster");
+  int64_t cluster = clusterOf(s);
   if (cluster > 1 && facts.rows && *facts.rows <= tm * (cluster - 1))
     return "a cluster has more blocks than there are tiles of rows";
   if (tn < kSlabColumns)
@@ -141,7 +146,7 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double rows = facts.rows.value_or(kTypicalSize),
          columns = facts.columns.value_or(kTypicalSize),
          depth = facts.depth.value_or(kTypicalSize);
-  double cluster = s.knob("cluster");
+  auto cluster = static_cast<double>(clusterOf(s));
   double items =
       std::ceil(rows / tm / cluster) * cluster * std::ceil(columns / tn);
   double math = tm * tn * tk / kMatrixRate;

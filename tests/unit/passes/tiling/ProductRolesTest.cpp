@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace azulejo;
 using namespace azulejo::tiling;
 
@@ -57,6 +59,19 @@ TEST(ProductRoles, ClustersHaveTilesForAllTheirBlocks) {
   EXPECT_EQ(refusal(tile + "2", 129), "");
   EXPECT_NE(refusal(tile + "2", 128), "");
   EXPECT_EQ(refusal(tile + "1", 128), "");
+}
+
+/// Few rows are another family with knobs of its own, and the same model.
+TEST(ProductRoles, FewRowsWithRolesCostSomething) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  FewRowsFacts facts;
+  facts.product = {64, 14336, 4096, 2, true};
+  facts.lhs.storedBytes = facts.rhs.storedBytes = 2;
+  facts.transposeRhs = true;
+  schedule::Schedule best = defaultFewRows(facts, *h200);
+  EXPECT_GT(best.knob("consumers"), 0) << best.str();
+  EXPECT_TRUE(std::isfinite(fewRowsSpace(facts, *h200).cost(best)));
 }
 
 TEST(ProductRoles, ColumnsComeInSlabs) {
