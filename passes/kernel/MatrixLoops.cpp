@@ -174,11 +174,14 @@ LogicalResult MatrixLowering::emitLoop(ThreadBuilder &t, scf::ForOp loop) {
 // Loops of one product.
 
 /// The product of a loop that does nothing else, and whose operands are copies
-/// that run ahead; null if there is no such product.
+/// that run ahead; null if there is no such product. Operands that are computed
+/// where they are issued need the registers of a slice themselves.
 tile::DotOp MatrixLowering::soleDot(scf::ForOp loop,
                                     const Stagings &rings) const {
   if (stages == 1 || loop.getNumRegionIterArgs() != 1 ||
-      llvm::any_of(rings, [](auto *ring) { return ring->converts(); }))
+      llvm::any_of(rings, [](auto *ring) {
+        return ring->converts() || ring->isComputed();
+      }))
     return {};
   tile::DotOp dot;
   for (Operation &op : *loop.getBody()) {

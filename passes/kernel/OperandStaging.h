@@ -44,6 +44,8 @@ public:
   /// no group closed.
   void issue(ThreadBuilder &t, mlir::Value stage);
 
+  /// Nothing is copied: issue() computes the tile.
+  bool isComputed() const { return rings.empty(); }
   /// Whether the copies can be issued one by one: every thread's are equally
   /// far apart, and there is no other way for what is not aligned.
   bool comesApart() const;
