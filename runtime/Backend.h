@@ -84,8 +84,13 @@ public:
   virtual Status checkMemory(const void *start, int64_t bytes) const {
     return {};
   }
-  /// Must not allocate, wait or return late: a GPU only enqueues, so that a run
-  /// can be captured. Called with a pool whose scratch fits.
+  /// These must not allocate, wait or return late: a GPU only enqueues, so that
+  /// a run can be captured.
+  ///
+  /// Zeros in memory of the device, `bytes` > 0, for the launches after it.
+  virtual Status zero(int64_t address, int64_t bytes,
+                      const Queue &queue) const = 0;
+  /// Called with a pool whose scratch fits.
   virtual Status launch(const LaunchCall &call, const Queue &queue) const = 0;
 };
 

@@ -224,6 +224,31 @@ int64_t Executable::gridOf(const plan::Launch &launch,
   return counted ? grid : -1;
 }
 
+/// On the stream, in front of all launches. An empty buffer has nothing to set.
+Status Executable::zeroBuffers(const Tables &tables, const Queue &queue) const {
+  for (int32_t index : thePlan.zeroed) {
+    const plan::Buffer &buffer = thePlan.buffers[index];
+    int64_t own[plan::kMaxRank], address = 0;
+    bool known = placed(index, tables, address, own);
+    // It fits the workspace, so what wraps is empty.
+    auto bytes = static_cast<uint64_t>(dtypeBytes(buffer.dtype));
+    for (const Expr &extent : buffer.shape) {
+      int64_t size = 0;
+      known &= extent.evaluate({tables.dims, thePlan.dims.size()}, size);
+      bytes *= static_cast<uint64_t>(size);
+    }
+    if (!known)
+      return tooLarge();
+    if (bytes == 0)
+      continue;
+    if (Status status =
+            backend.zero(address, static_cast<int64_t>(bytes), queue);
+        !status)
+      return status;
+  }
+  return {};
+}
+
 Status Executable::launchOne(size_t index, const Tables &tables,
                              const Layout &layout, const Queue &queue) const {
   LaunchCall call;
@@ -296,6 +321,8 @@ Status Executable::run(const Tensors &tensors, void *workspace,
     return status;
   Status status =
       queue.checkPointers ? checkPointers(tables, layout, queue) : Status();
+  if (status)
+    status = zeroBuffers(tables, queue);
   if (status)
     status = eachLaunch(tables, [&](size_t index) {
       return launchOne(index, tables, layout, queue);

@@ -135,6 +135,7 @@ private:
   Status checkPointers(const Tables &tables, const Layout &layout,
                        const Queue &queue) const;
   int64_t gridOf(const plan::Launch &launch, const Tables &tables) const;
+  Status zeroBuffers(const Tables &tables, const Queue &queue) const;
   Status launchOne(size_t index, const Tables &tables, const Layout &layout,
                    const Queue &queue) const;
 

@@ -203,6 +203,11 @@ static std::string namesOf(const plan::Plan &plan,
 /// what is shown of such a launch is the form that runs if they are so.
 static std::vector<plan::Note> notesOf(const plan::Plan &plan) {
   std::vector<plan::Note> notes = plan.notes;
+  if (!plan.zeroed.empty())
+    notes.push_back({"plan.zeroed",
+                     {},
+                     "a run sets " + namesOf(plan, plan.zeroed) +
+                         " to zero before its first launch"});
   for (const plan::Launch &launch : plan.launches) {
     std::string general = launch.otherwise < 0
                               ? "; otherwise the run is refused"

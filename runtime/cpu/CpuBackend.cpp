@@ -118,6 +118,11 @@ CpuBackend::load(const plan::Image &image) const {
   return FlatImage::map(image);
 }
 
+Status CpuBackend::zero(int64_t address, int64_t bytes, const Queue &) const {
+  std::memset(reinterpret_cast<void *>(address), 0, static_cast<size_t>(bytes));
+  return {};
+}
+
 Status CpuBackend::launch(const LaunchCall &call, const Queue &queue) const {
   Context context{reinterpret_cast<Entry>(const_cast<void *>(call.entry)),
                   call};

@@ -23,6 +23,8 @@ public:
   int64_t scratchSlices(const Queue &queue) const override {
     return queue.pool ? queue.pool->workers() : 1;
   }
+  Status zero(int64_t address, int64_t bytes,
+              const Queue &queue) const override;
   Status launch(const LaunchCall &call, const Queue &queue) const override;
 
 private:

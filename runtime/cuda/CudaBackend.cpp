@@ -333,6 +333,15 @@ bool CudaBackend::makeTensorMap(const MappedTensor &tensor,
                 mapSwizzle(tensor.swizzle), kMapL2By256, kMapFillZeros) == 0;
 }
 
+Status CudaBackend::zero(int64_t address, int64_t bytes,
+                         const Queue &queue) const {
+  return device->check(
+      device->api().memsetD8Async(static_cast<Address>(address), 0,
+                                  static_cast<size_t>(bytes),
+                                  static_cast<StreamHandle>(queue.stream)),
+      "zeros in the workspace");
+}
+
 Status CudaBackend::launch(const LaunchCall &call, const Queue &queue) const {
   if (call.grid > INT32_MAX)
     return makeError(ErrorCode::ResourceLimit, "grid",

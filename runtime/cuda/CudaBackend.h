@@ -3,7 +3,7 @@
 // A launch is one call of cuLaunchKernel on the caller's stream: arguments are
 // copied by the driver, nothing is allocated and nothing waits, so a run may be
 // captured in a CUDA graph, and any number of threads and streams may run one
-// executable at a time.
+// executable at a time. Zeros in the workspace are one fill on that stream.
 //
 // A kernel's parameters are its tensor maps, 128 bytes each, and then words of
 // 8 bytes. Without maps they go to the driver as the one block that they are.
@@ -36,6 +36,8 @@ public:
   Status checkStream(const Queue &queue) const override;
   Status checkMemory(const void *start, int64_t bytes) const override;
   bool makeTensorMap(const MappedTensor &tensor, int64_t *map) const override;
+  Status zero(int64_t address, int64_t bytes,
+              const Queue &queue) const override;
   Status launch(const LaunchCall &call, const Queue &queue) const override;
 
 private:

@@ -183,8 +183,8 @@ struct Note {
 
 struct Plan {
   /// 2: launches with a general form (ADR 16). 3: tensor maps (ADR 21).
-  /// 4: choices (ADR 23).
-  static constexpr int64_t kVersion = 4;
+  /// 4: choices (ADR 23). 5: zeroed buffers (ADR 27).
+  static constexpr int64_t kVersion = 5;
   std::string target;   ///< TargetDesc::name
   std::string producer; ///< compiler build id
   std::vector<DimInfo> dims;
@@ -198,6 +198,9 @@ struct Plan {
   std::vector<Launch> alternates;
   std::vector<Image> images;
   Expr workspaceBytes;
+  /// Buffers of the workspace, ascending, that a run sets to zero before its
+  /// first launch: counters, each of which one launch uses up.
+  std::vector<int32_t> zeroed;
   std::map<std::string, bool>
       contracts; ///< deterministic, batchInvariant, strict
   std::vector<Note> notes;

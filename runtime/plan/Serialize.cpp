@@ -165,6 +165,7 @@ static json::Value headerJson(const Plan &plan) {
       {"alternates", listJson(plan.alternates, launchJson)},
       {"images", listJson(plan.images, imageJson)},
       {"workspace", exprJson(plan.workspaceBytes)},
+      {"zeroed", numbersJson(plan.zeroed)},
       {"contracts", std::move(contracts)},
       {"notes", listJson(plan.notes,
                          [](const Note &note) -> json::Value {
@@ -398,6 +399,7 @@ static void readHeader(Reader &in, const json::Object &header,
   if (!blobs.empty())
     in.fail("images");
   plan.workspaceBytes = in.expr(header, "workspace");
+  plan.zeroed = in.indices(header, "zeroed");
   if (const json::Object *contracts = header.getObject("contracts")) {
     for (const auto &[name, value] : *contracts)
       if (std::optional<bool> flag = value.getAsBoolean())

@@ -25,9 +25,9 @@ public:
 
   Status run() {
     for (auto check : {&Validator::checkCounts, &Validator::checkDims,
-                       &Validator::checkBuffers, &Validator::checkImages,
-                       &Validator::checkLaunches, &Validator::checkForms,
-                       &Validator::checkChoices})
+                       &Validator::checkBuffers, &Validator::checkZeroed,
+                       &Validator::checkImages, &Validator::checkLaunches,
+                       &Validator::checkForms, &Validator::checkChoices})
       if (Status status = (this->*check)(); !status)
         return status;
     return {};
@@ -90,6 +90,17 @@ private:
            buffer.mayAlias >= inputs))
         return fail(what + "aliases something that is not an input");
     }
+    return {};
+  }
+
+  /// Only what is the run's own may be overwritten, and once is enough.
+  Status checkZeroed() {
+    for (size_t i = 0; i < plan.zeroed.size(); ++i)
+      if (plan.zeroed[i] < 0 ||
+          static_cast<size_t>(plan.zeroed[i]) >= plan.buffers.size() ||
+          plan.buffers[plan.zeroed[i]].kind != BufferKind::Workspace ||
+          (i > 0 && plan.zeroed[i] <= plan.zeroed[i - 1]))
+        return fail("the list of zeroed buffers is malformed");
     return {};
   }
 

@@ -103,6 +103,37 @@ TEST(Executable, WorkspaceAndScratchBelongToTheRun) {
   EXPECT_EQ(*four - *alone, 3 * 256);
 }
 
+// With the launches exchanged y is 2 t, of what the workspace holds.
+TEST(Executable, BuffersAreZeroedBeforeTheFirstLaunch) {
+  plan::Plan plan = testPlan("twice", true);
+  std::swap(plan.launches[0], plan.launches[1]);
+  auto dirty = make(plan);
+  plan.zeroed = {2};
+  auto zeroed = make(plan);
+  for (int64_t rows : {0, 1, 7}) {
+    Aligned workspace(1 << 12);
+    auto *words = reinterpret_cast<float *>(workspace.data);
+    auto sumAfter = [&](const Executable &exe) {
+      OneRun run(rows);
+      std::fill_n(words, 1 << 10, 3.0f);
+      Status status =
+          exe.run(Tensors(run.tensors, 2), workspace.data, 1 << 12, {});
+      EXPECT_TRUE(status) << status.error().str();
+      return std::accumulate(run.y.begin(), run.y.begin() + rows * 8, 0.0f);
+    };
+    EXPECT_EQ(sumAfter(*dirty), 6.0f * static_cast<float>(rows * 8));
+    EXPECT_EQ(sumAfter(*zeroed), 0);
+    EXPECT_EQ(words[rows * 8], 3.0f) << "the buffer ends there";
+  }
+  // Once per run, not once per launch.
+  plan = testPlan("twice", true);
+  plan.zeroed = {2};
+  auto exe = make(plan);
+  OneRun run(7);
+  ASSERT_TRUE(run.on(*exe));
+  run.expectTimes(4);
+}
+
 TEST(Executable, RespectsStrides) {
   auto exe = make(testPlan());
   OneRun run(4);

@@ -120,6 +120,14 @@ TEST(Plan, BothFormsOfALaunchRoundTrip) {
   EXPECT_EQ(plan->alternates[0].scratchBytes, 256);
 }
 
+TEST(Plan, ZeroedBuffersRoundTrip) {
+  Plan plan = guardedPlan();
+  plan.zeroed = {2};
+  Result<Plan> back = parse(serialize(plan), "test");
+  ASSERT_TRUE(back) << back.error().str();
+  EXPECT_EQ(back->zeroed, std::vector<int32_t>{2});
+}
+
 /// A GPU's kernel with two tensor maps of x[S, 8] and one of y[S, 8], and its
 /// general form.
 static Plan mappedPlan() {
@@ -416,6 +424,10 @@ TEST(Plan, RefusesEveryBadNumberThoughTheDigestIsRight) {
       [](Plan &p) { p.launches[0].aligned = {2, 0}; },
       [](Plan &p) { p.launches[0].aligned = {0, 0}; },
       [](Plan &p) { p.launches[0].aligned = {}; }, // with a general form
+      [](Plan &p) { p.zeroed = {1}; },             // the caller's
+      [](Plan &p) { p.zeroed = {3}; },
+      [](Plan &p) { p.zeroed = {-1}; },
+      [](Plan &p) { p.zeroed = {2, 2}; },
       [](Plan &p) { p.launches[0].otherwise = 1; },
       [](Plan &p) { p.launches[0].otherwise = -2; },
       [](Plan &p) { p.launches[0].otherwise = -1; }, // nobody's form is left

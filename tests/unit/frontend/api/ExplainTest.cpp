@@ -49,6 +49,17 @@ TEST(Explain, SaysWhereThereIsNoOtherForm) {
   EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("aligned")));
 }
 
+TEST(Explain, NotesWhatARunSetsToZero) {
+  plan::Plan plan = guarded();
+  std::vector<int64_t> dims = {4};
+  EXPECT_THAT(api::explain(plan, dims, false), Not(HasSubstr("zero")));
+  plan.zeroed = {2};
+  EXPECT_THAT(api::explain(plan, dims, false), HasSubstr("note [plan.zeroed]"));
+  EXPECT_THAT(api::explain(plan, dims, false),
+              HasSubstr("a run sets workspace buffer 2 to zero before its "
+                        "first launch\n"));
+}
+
 TEST(Explain, NotesWhatTensorMapsAskFor) {
   plan::Plan plan = guarded();
   plan.images[0].kind = "ptx";

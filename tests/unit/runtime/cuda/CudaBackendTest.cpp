@@ -167,6 +167,44 @@ TEST(CudaBackend, ARunOnlyLaunches) {
                                    "cuLaunchKernel", "cuCtxPopCurrent_v2"}));
 }
 
+// With the launches exchanged y is 2 t, which holds zeros every time; in a
+// recording, too.
+TEST(CudaBackend, BuffersAreZeroedOnTheStream) {
+  MockMachine machine;
+  plan::Plan zeroing = twicePlan(true);
+  std::swap(zeroing.launches[0], zeroing.launches[1]);
+  zeroing.zeroed = {2};
+  Prepared plan(machine, zeroing);
+  ASSERT_TRUE(plan.made) << plan.made.error().str();
+  OneRun run(plan.device, *plan, 6);
+  ASSERT_TRUE(plan.device->fill(run.work, 0x3f, 6 * 32, run.stream));
+  machine->startLog();
+  startCounting();
+  bool fine = run().ok();
+  EXPECT_EQ(stopCounting(), 0);
+  EXPECT_TRUE(fine);
+  EXPECT_EQ(machine->callCount, 6) << "one call more than two launches";
+  EXPECT_TRUE(callsOf(*machine.operator->()).count("cuMemsetD8Async"));
+  run.expectTimes(0);
+
+  ASSERT_TRUE(plan.device->beginCapture(run.stream));
+  ASSERT_TRUE(run());
+  Result<void *> recording = plan.device->endCapture(run.stream);
+  ASSERT_TRUE(recording) << recording.error().str();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    ASSERT_TRUE(plan.device->fill(run.work, 0x3f, 6 * 32, run.stream));
+    ASSERT_TRUE(plan.device->replay(*recording, run.stream));
+    run.expectTimes(0);
+  }
+  plan.device->freeRecording(*recording);
+
+  machine->startLog();
+  machine->failNext("cuMemsetD8Async", 800);
+  Status status = run();
+  EXPECT_EQ(outcome(status), "DriverEnv cuda.permission");
+  EXPECT_EQ(machine->launchCount, 0);
+}
+
 // Each run takes the launches of its size, and what is before and after them.
 TEST(CudaBackend, TheSizeOfARunDecidesAmongVariants) {
   MockMachine machine;

@@ -271,9 +271,16 @@ MOCK Code cuMemcpyDtoDAsync_v2(Address to, Address from, size_t bytes,
   return 0;
 }
 MOCK Code cuMemsetD8Async(Address to, unsigned char byte, size_t bytes,
-                          StreamHandle) {
+                          StreamHandle stream) {
   if (int code = inContext("cuMemsetD8Async"))
     return code;
+  if (!isDefaultStream(stream) && stream->capture) {
+    GraphTag &graph = *stream->capture;
+    if (graph.count == 1024)
+      return 2;
+    graph.nodes[graph.count++] = {{}, nullptr, to, byte, bytes};
+    return 0;
+  }
   std::memset(reinterpret_cast<void *>(to), byte, bytes);
   return 0;
 }
@@ -538,9 +545,14 @@ MOCK Code cuGraphInstantiateWithFlags(GraphExec *exec, GraphHandle graph,
 MOCK Code cuGraphLaunch(GraphExec exec, StreamHandle stream) {
   if (int code = inContext("cuGraphLaunch"))
     return code;
-  for (int i = 0; i < exec->graph.count; ++i)
-    execute(exec->graph.nodes[i].launch, *exec->graph.nodes[i].module,
-            isDefaultStream(stream) ? nullptr : stream);
+  for (int i = 0; i < exec->graph.count; ++i) {
+    const GraphTag::Node &node = exec->graph.nodes[i];
+    if (node.module)
+      execute(node.launch, *node.module,
+              isDefaultStream(stream) ? nullptr : stream);
+    else
+      std::memset(reinterpret_cast<void *>(node.to), node.byte, node.bytes);
+  }
   return 0;
 }
 MOCK Code cuGraphExecDestroy(GraphExec exec) {

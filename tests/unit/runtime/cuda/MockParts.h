@@ -43,7 +43,10 @@ struct GraphTag {
   int count = 0;
   struct Node {
     mock::MockLaunch launch;
-    ModuleTag *module;
+    ModuleTag *module; ///< null: bytes are set
+    Address to = 0;
+    unsigned char byte = 0;
+    size_t bytes = 0;
   } nodes[1024];
 };
 struct GraphExecTag {
