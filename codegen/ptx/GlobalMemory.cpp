@@ -129,4 +129,15 @@ void GlobalMemory::store(kernel::StoreOp op) {
                         op.getAlignment());
 }
 
+Value GlobalMemory::count(kernel::CountOp op) {
+  Location loc = op.getLoc();
+  Type type = b.getI64Type();
+  Value zero = arith::ConstantIntOp::create(b, loc, 0, 64),
+        one = arith::ConstantIntOp::create(b, loc, 1, 64);
+  return LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add,
+                                   address(loc, op.getAddress(), type, zero),
+                                   one, LLVM::AtomicOrdering::monotonic,
+                                   /*syncscope=*/"device");
+}
+
 } // namespace azulejo::codegen

@@ -39,6 +39,7 @@ public:
   // A predicate becomes a branch.
   llvm::SmallVector<mlir::Value> load(kernel::LoadOp op);
   void store(kernel::StoreOp op);
+  mlir::Value count(kernel::CountOp op);
 
 private:
   llvm::SmallVector<mlir::Value> loadElements(kernel::LoadOp op);

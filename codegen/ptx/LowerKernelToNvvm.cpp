@@ -85,6 +85,8 @@ private:
       call("llvm.nvvm.barrier.cta.sync.aligned.all", {i32(0)});
       return {};
     }
+    if (auto count = dyn_cast<kernel::CountOp>(op))
+      return {global.count(count)};
     if (auto delay = dyn_cast<kernel::DelayOp>(op)) {
       lowerDelay(delay);
       return {};

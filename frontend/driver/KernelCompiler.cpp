@@ -149,6 +149,7 @@ static void readConditions(ModuleOp module, KernelCode &code) {
       code.alignedViews.assign(views->begin(), views->end());
     code.mostBlocks = function.getMostBlocks().value_or(0);
     code.clusterBlocks = function.clusterBlocks();
+    code.takesCounter = function.getTakesCounter();
     std::optional<ArrayAttr> maps = function.getTensorMaps();
     if (!maps)
       return;

@@ -64,6 +64,9 @@ struct KernelCode {
   /// GPU: so many blocks, neighbours along the axis of the grid before the
   /// last, run together; that axis is filled up to a multiple of them.
   int64_t clusterBlocks = 1;
+  /// GPU: the last argument is the address of an i64 in the workspace, which is
+  /// 0 when a launch begins (kernel.func's `takes_counter`).
+  bool takesCounter = false;
   /// Which tensor each view is: the region's inputs, then its outputs, then
   /// `intermediates`.
   std::vector<int64_t> tensors;

@@ -53,6 +53,8 @@ public:
       releaseDead(kernel++);
     }
     markAliases();
+    freeSlots.clear(); // counters live as long as the run
+    placeCounters();
     result.workspaceBytes = workspaceEnd;
     // Rows that are not aligned take another form than a single one of them,
     // which has no step to the next; it may round differently. So may variants.
@@ -248,6 +250,8 @@ private:
     }
     if (code.mostBlocks > 0)
       launch.grid = min(launch.grid, plan::Expr(code.mostBlocks));
+    if (code.takesCounter)
+      launch.args.push_back({plan::Arg::Address, addCounter(), 0, {}});
     if (Status status = addConditions(code, *views, launch); !status)
       return status.error();
     return launch;
@@ -331,6 +335,35 @@ private:
     result.buffers.push_back(std::move(buffer));
     total = total + bytes;
     return static_cast<int32_t>(result.buffers.size() - 1);
+  }
+
+  /// An i64 in the workspace, whose place is known when all are.
+  int32_t addCounter() {
+    counters.push_back(static_cast<int32_t>(result.buffers.size()));
+    result.buffers.push_back(counterBuffer(1));
+    return counters.back();
+  }
+  static plan::Buffer counterBuffer(int64_t words) {
+    plan::Buffer buffer;
+    buffer.kind = plan::BufferKind::Workspace;
+    buffer.dtype = DType::I64;
+    buffer.shape.push_back(plan::Expr(words));
+    return buffer;
+  }
+
+  /// All counters lie side by side, and one buffer covers them, so that a run
+  /// sets them at once. Each has a line of its own, and keeps it.
+  void placeCounters() {
+    if (counters.empty())
+      return;
+    constexpr int64_t kLine = 64;
+    auto lines = static_cast<int64_t>(counters.size());
+    plan::Buffer all = counterBuffer(lines * kLine / 8);
+    all.offset = takeSlot(plan::Expr(lines * kLine)).first;
+    for (int64_t i = 0; i < lines; ++i)
+      result.buffers[counters[i]].offset = all.offset + plan::Expr(i * kLine);
+    result.zeroed.push_back(static_cast<int32_t>(result.buffers.size()));
+    result.buffers.push_back(std::move(all));
   }
 
   /// 1 where a size is of the variant, else 0.
@@ -460,6 +493,7 @@ private:
   llvm::DenseMap<Value, size_t> lastUse;
   llvm::MapVector<Value, Slot> slots;
   std::vector<Slot> freeSlots;
+  std::vector<int32_t> counters; ///< buffers
   llvm::DenseMap<const KernelCode *, int32_t> images;
   plan::Expr workspaceEnd{0};
   bool empty = true;

@@ -202,6 +202,7 @@ static json::Object toJson(const KernelCode &code) {
                       {"gridTiles", arrayOf(code.gridTiles)},
                       {"mostBlocks", code.mostBlocks},
                       {"clusterBlocks", code.clusterBlocks},
+                      {"takesCounter", code.takesCounter},
                       {"tensors", arrayOf(code.tensors)},
                       {"alignedViews", arrayOf(code.alignedViews)},
                       {"tensorMaps", std::move(tensorMaps)},
@@ -290,9 +291,10 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   auto assembler = from.getString("assembler");
   auto blocks = from.getInteger("mostBlocks");
   auto cluster = from.getInteger("clusterBlocks");
+  auto counter = from.getBoolean("takesCounter");
   const json::Object *assembly = from.getObject("assembly");
   if (!assembler || !assembly || !blocks || *blocks < 0 || !cluster ||
-      *cluster < 1)
+      *cluster < 1 || !counter)
     return std::nullopt;
   auto report = reportFrom(*assembly);
   if (!report || !family || !text || !kind || !bytes || !entry || !function ||
@@ -318,6 +320,7 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
   code.scratchBytes = *scratch;
   code.mostBlocks = *blocks;
   code.clusterBlocks = *cluster;
+  code.takesCounter = *counter;
   code.assembler = assembler->str();
   code.assembly = std::move(*report);
   code.image = blob.take_front(static_cast<size_t>(*bytes)).str();

@@ -254,6 +254,17 @@ def Kernel_UniformOp : Kernel_Op<"uniform"> {
   let assemblyFormat = "$value attr-dict";
 }
 
+def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Adds one to a counter in global memory; what it was before";
+  let description = [{
+    An i64 that all blocks share, each thread for itself: no two get the same
+    number. It orders nothing else.
+  }];
+  let arguments = (ins I64:$address);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$address attr-dict";
+}
+
 def Kernel_GridSizeOp : Kernel_Op<"grid_size", [Pure]> {
   let summary = "How many blocks were launched";
   let results = (outs I64:$result);

@@ -92,6 +92,8 @@ LogicalResult FuncOp::verify() {
   if (getMostBlocks() && *getMostBlocks() % cluster)
     return emitOpError("has a number of blocks that is no multiple of its "
                        "clusters'");
+  if (getTakesCounter() && getBody().getNumArguments() <= maps)
+    return emitOpError("has no argument that is a counter's address");
   return success();
 }
 

@@ -24,8 +24,10 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     i64: for every view its address and its outer strides in elements, then the
     sizes, in the order in which a launch passes them. The grid is
     one-dimensional; `kernel.block_id` is the work item. With `most_blocks` a
-    launch has at most that many blocks, and each takes further items at
-    distances of `kernel.grid_size`.
+    launch has at most that many blocks, and each takes further items: at
+    distances of `kernel.grid_size` or, with `takes_counter`, as many behind the
+    grid as `kernel.count` says. The last argument then is the address of a
+    counter: an i64 that is 0 when the launch begins and is used by no other.
     With `cluster_blocks` above 1 a launch has a multiple of that many blocks,
     and so many neighbours form a cluster (ClusterOps.td).
     `min_blocks` blocks shall fit a unit at a time, which bounds the registers.
@@ -41,7 +43,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
                        OptionalAttr<DenseI64ArrayAttr>:$aligned_views,
                        OptionalAttr<TypedArrayAttrBase<Kernel_BulkMapAttr,
                                     "tensor maps">>:$tensor_maps,
-                       UnitAttr:$debug_waits);
+                       UnitAttr:$debug_waits, UnitAttr:$takes_counter);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `threads` `(` $block_threads `)` attr-dict-with-keyword $body

@@ -19,7 +19,10 @@ static constexpr int64_t kGroupWarps =
 RoleAttention::RoleAttention(tile::KernelOp source,
                              const schedule::Schedule &schedule)
     : source(source), arguments(source), tiles(arguments),
-      consumers(schedule.knob("consumers")) {
+      consumers(schedule.knob("consumers")),
+      items(schedule.knob("dynamic") ? RoleItems::Asks::Late
+                                     : RoleItems::Asks::Never,
+            /*turns=*/1) {
   k.stages = v.stages = schedule.knob("stages");
 }
 
@@ -34,6 +37,8 @@ static ArrayRef<int64_t> shapeOf(Value tile) {
 LogicalResult RoleAttention::findProgram() {
   if (!arguments.mayAssumeAligned())
     return refuse(source, "bulk copies need aligned views");
+  if (items.isCounted() && !source.getMostBlocks())
+    return refuse(source, "a counter deals out items to blocks that stay");
   for (auto found : source.getBody().front().getOps<scf::ForOp>()) {
     if (loop)
       return refuse(found, "it has more than one loop");
@@ -114,6 +119,7 @@ void RoleAttention::allocate(ThreadBuilder &t) {
     ring->full = allocatePhases(t, ring->stages, 1);
     ring->empty = allocatePhases(t, ring->stages, consumers * kGroupWarps);
   }
+  items.allocate(t, consumers * kGroupWarps);
 }
 
 void RoleAttention::initialise(ThreadBuilder &t) {
@@ -122,23 +128,22 @@ void RoleAttention::initialise(ThreadBuilder &t) {
   t.when(first, {}, [&]() -> SmallVector<Value> {
     for (Value phases : {q.full, q.empty, k.full, k.empty, v.full, v.empty})
       kernel::PhasesInitOp::create(t.b, t.loc, phases);
+    items.initialise(t);
     return {};
   });
   kernel::BarrierOp::create(t.b, t.loc);
 }
 
 void RoleAttention::forItems(
-    ThreadBuilder &t,
+    ThreadBuilder &t, RoleItems::Role role,
     function_ref<RingPosition(const RingPosition &, Value turn)> body) {
   if (!source.getMostBlocks()) {
     arguments.placeItem(t, kernel::BlockIdOp::create(t.b, t.loc));
     body({t.i32(0), t.i32(0)}, t.i32(0));
     return;
   }
-  Value block = kernel::BlockIdOp::create(t.b, t.loc),
-        blocks = kernel::GridSizeOp::create(t.b, t.loc),
-        count = arguments.itemCount(t);
-  bool paired = arguments.lastTakesLongest();
+  Value count = arguments.itemCount(t);
+  bool paired = arguments.lastTakesLongest() && !items.isCounted();
   auto each = [&](Value item, ValueRange at) -> SmallVector<Value> {
     arguments.placeItem(t, item, /*rasterGroup=*/1, paired);
     RingPosition next = body({at[0], at[1]}, at[2]);
@@ -147,10 +152,14 @@ void RoleAttention::forItems(
   };
   SmallVector<Value> start{t.i32(0), t.i32(0), t.i32(0)};
   if (!paired) {
-    t.loop(block, count, blocks, start, each);
+    items.forEach(t, {role, {}}, count, start,
+                  [&](const RoleItems::Item &item, ValueRange at) {
+                    return each(item.number, at);
+                  });
     return;
   }
-  PairedItems mine(t, block, blocks, count);
+  PairedItems mine(t, kernel::BlockIdOp::create(t.b, t.loc),
+                   kernel::GridSizeOp::create(t.b, t.loc), count);
   t.loop(
       t.i64(0), mine.count(), t.i64(1), start,
       [&](Value number, ValueRange at) { return each(mine.item(number), at); });
@@ -168,7 +177,8 @@ LogicalResult RoleAttention::emitCopies(ThreadBuilder &t) {
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    forItems(t, [&](const RingPosition &start, Value turn) -> RingPosition {
+    auto role = RoleItems::Role::Copying;
+    forItems(t, role, [&](RingPosition start, Value turn) -> RingPosition {
       if (failed(arguments.emitScalars(t, source.getBody().front()))) {
         result = failure();
         return start;
@@ -455,7 +465,8 @@ LogicalResult RoleAttention::emitItem(ThreadBuilder &t, RingPosition &at) {
 /// The program by a multiplying group.
 LogicalResult RoleAttention::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
-  forItems(t, [&](const RingPosition &start, Value turn) -> RingPosition {
+  auto role = RoleItems::Role::Multiplying;
+  forItems(t, role, [&](RingPosition start, Value turn) -> RingPosition {
     RingPosition at = start;
     result = arguments.emitScalars(t, source.getBody().front());
     if (failed(result))
@@ -488,6 +499,7 @@ LogicalResult RoleAttention::run(OpBuilder &b) {
         entry.addArgument(kernel::TensorMapType::get(b.getContext()), loc);
   if (failed(arguments.bindArguments(t, entry)))
     return failure();
+  items.addArgument(t, function);
   allocate(t);
   grid = WarpGrid::create(t, kernel::ThreadIdOp::create(b, loc),
                           consumers * kGroupWarps, 1);

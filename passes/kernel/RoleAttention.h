@@ -20,9 +20,9 @@
 //
 // Items are dealt out to blocks that stay, so that the first copies of an item
 // run under the end of the one before. Under a causal mask they are dealt out
-// in pairs of a long and a short one, which take equally long. Without a bound
-// on the blocks each item has a block of its own, and the device deals them
-// out.
+// in pairs of a long and a short one, which take equally long, or one by one by
+// a counter (RoleItems.h), the longest first. Without a bound on the blocks
+// each item has a block of its own, and the device deals them out.
 //
 // The exponentials of a step run under a product of the step before, and
 // under the products of the other groups, which nothing orders. Scores, weights
@@ -37,7 +37,7 @@
 #include "ir/schedule/Schedule.h"
 #include "passes/kernel/BulkOperand.h"
 #include "passes/kernel/FragmentTiles.h"
-#include "passes/kernel/RoleRing.h"
+#include "passes/kernel/RoleItems.h"
 
 namespace azulejo::gpu {
 
@@ -64,7 +64,7 @@ private:
   /// Walks the block's items; `body` takes and gives the position of keys and
   /// values. `turn` is 0 for the block's first item, then 1, 0, 1 and so on.
   void forItems(
-      ThreadBuilder &t,
+      ThreadBuilder &t, RoleItems::Role role,
       llvm::function_ref<RingPosition(const RingPosition &, mlir::Value turn)>
           body);
 
@@ -93,6 +93,7 @@ private:
   KernelArguments arguments;
   FragmentTiles tiles;
   int64_t consumers;
+  RoleItems items;
   kernel::FuncOp function;
 
   mlir::scf::ForOp loop;

@@ -21,7 +21,10 @@ RoleLowering::RoleLowering(tile::KernelOp source,
       rasterGroup(schedule.knob("rasterGroup")),
       cluster(std::max<int64_t>(1, schedule.knob("cluster"))),
       inTurns(consumers > 1 && schedule.knob("pingpong")),
-      lhsRegisters(schedule.knob("lhsRegisters")) {}
+      lhsRegisters(schedule.knob("lhsRegisters")),
+      items(schedule.knob("dynamic") ? RoleItems::Asks::Early
+                                     : RoleItems::Asks::Never,
+            inTurns ? consumers : 1) {}
 
 LogicalResult RoleLowering::refuse(Operation *op, const Twine &why) {
   return op->emitOpError("cannot run by roles: ") << why;
@@ -103,6 +106,8 @@ LogicalResult RoleLowering::formClusters() {
   auto most = static_cast<int64_t>(source.getMostBlocks().value_or(0));
   if (rowAxis < 0 || most < cluster)
     return refuse(source, "a cluster needs more blocks than stay");
+  if (items.isCounted())
+    return refuse(source, "a counter deals items out to blocks, not clusters");
   // Blocks that release each other's stages walk the ring alike.
   if (llvm::any_of(loop->getOperands().take_front(3), differsBetweenItems))
     return refuse(loop, "a cluster needs items of equally many steps");
@@ -127,9 +132,10 @@ void RoleLowering::chooseEpilogue() {
     return;
   int64_t stage =
       lhs->stageBytes() + rhs->stageBytes() + 2 * kernel::kPhaseBytes;
+  int64_t taken = stages * stage + items.sharedBytes();
   stored =
       BulkEpilogue::create(outputs[0], {consumers, groupRows, columns, inTurns},
-                           static_cast<int64_t>(*limit) - stages * stage);
+                           static_cast<int64_t>(*limit) - taken);
 }
 
 void RoleLowering::allocate(ThreadBuilder &t) {
@@ -144,6 +150,8 @@ void RoleLowering::allocate(ThreadBuilder &t) {
     stored->allocate(t, arguments);
   else if (!outputs.empty())
     sliced.emplace(outputs, columns, consumers * kGroupWarps).allocate(t);
+  int64_t readers = kGroupWarps + (stored ? 1 : 0); // of a group
+  items.allocate(t, (inTurns ? 1 : consumers) * readers);
 }
 
 void RoleLowering::initialise(ThreadBuilder &t) {
@@ -155,6 +163,7 @@ void RoleLowering::initialise(ThreadBuilder &t) {
         kernel::PhasesInitOp::create(t.b, t.loc, phases);
     if (stored)
       stored->initialise(t);
+    items.initialise(t);
     return {};
   });
   meet(t);
@@ -167,32 +176,16 @@ void RoleLowering::meet(ThreadBuilder &t) const {
     kernel::BarrierOp::create(t.b, t.loc);
 }
 
-RoleLowering::Walk RoleLowering::allItems(ThreadBuilder &t) const {
-  return {kernel::BlockIdOp::create(t.b, t.loc),
-          kernel::GridSizeOp::create(t.b, t.loc)};
-}
-
-RoleLowering::Walk RoleLowering::itemsOf(ThreadBuilder &t, Value group) const {
-  Walk all = allItems(t);
-  if (!inTurns)
-    return all;
-  Value wide = t.b.createOrFold<arith::ExtUIOp>(t.loc, t.b.getI64Type(), group);
-  return {t.add(all.first, t.mul(wide, all.step)),
-          t.mul(all.step, t.i64(consumers))};
-}
-
-void RoleLowering::forItems(ThreadBuilder &t, const Walk &walk,
+void RoleLowering::forItems(ThreadBuilder &t, const RoleItems::Walker &walker,
                             function_ref<RingPosition(const Item &)> body) {
-  t.loop(walk.first, arguments.itemCount(t), walk.step,
-         {t.i32(0), t.i32(0), t.i32(0)},
-         [&](Value item, ValueRange at) -> SmallVector<Value> {
-           arguments.placeItem(t, item, rasterGroup);
-           Value isFirst = t.b.createOrFold<arith::CmpIOp>(
-               t.loc, arith::CmpIPredicate::eq, item, walk.first);
-           RingPosition next = body({{at[0], at[1]}, isFirst, at[2]});
-           Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
-           return {next.stage, next.parity, turn};
-         });
+  items.forEach(
+      t, walker, arguments.itemCount(t), {t.i32(0), t.i32(0), t.i32(0)},
+      [&](const RoleItems::Item &item, ValueRange at) -> SmallVector<Value> {
+        arguments.placeItem(t, item.number, rasterGroup);
+        RingPosition next = body({{at[0], at[1]}, item.isFirst, at[2]});
+        Value turn = t.b.createOrFold<arith::XOrIOp>(t.loc, at[2], t.i32(1));
+        return {next.stage, next.parity, turn};
+      });
 }
 
 RingPosition RoleLowering::beginOf(ThreadBuilder &t, const Item &item) {
@@ -234,7 +227,8 @@ LogicalResult RoleLowering::emitCopies(ThreadBuilder &t) {
       t.loc, arith::CmpIPredicate::eq, grid.thread,
       t.i32(consumers * kernel::kGroupThreads));
   t.when(first, {}, [&]() -> SmallVector<Value> {
-    forItems(t, allItems(t), [&](const Item &item) -> RingPosition {
+    RoleItems::Walker walker{RoleItems::Role::Copying, {}};
+    forItems(t, walker, [&](const Item &item) -> RingPosition {
       RingPosition at = item.at;
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
@@ -282,7 +276,8 @@ LogicalResult RoleLowering::emitStores(ThreadBuilder &t) {
   Value stores = t.b.createOrFold<arith::CmpIOp>(
       t.loc, arith::CmpIPredicate::ult, warp, t.i32(consumers));
   t.when(t.bitAnd(leads, stores), {}, [&]() -> SmallVector<Value> {
-    forItems(t, itemsOf(t, warp), [&](const Item &item) -> RingPosition {
+    RoleItems::Walker walker = walkerOf(RoleItems::Role::Storing, warp);
+    forItems(t, walker, [&](const Item &item) -> RingPosition {
       if (failed(arguments.emitScalars(t, source.getBody().front())))
         result = failure();
       else
@@ -335,7 +330,8 @@ void RoleLowering::emitEpilogue(ThreadBuilder &t,
 
 LogicalResult RoleLowering::emitProducts(ThreadBuilder &t) {
   LogicalResult result = success();
-  forItems(t, itemsOf(t, group), [&](const Item &item) -> RingPosition {
+  RoleItems::Walker walker = walkerOf(RoleItems::Role::Multiplying, group);
+  forItems(t, walker, [&](const Item &item) -> RingPosition {
     if (failed(arguments.emitScalars(t, source.getBody().front()))) {
       result = failure();
       return item.at;
@@ -390,6 +386,7 @@ LogicalResult RoleLowering::run(OpBuilder &b) {
     arguments.clusterItems(t, cluster);
     rank = kernel::ClusterRankOp::create(b, loc);
   }
+  items.addArgument(t, function);
   for (const BulkOperand *operand : {&*lhs, &*rhs})
     arguments.assumeAlignedView(operand->view());
   allocate(t);

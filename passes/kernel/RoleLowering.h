@@ -19,9 +19,9 @@
 //                                         wait for the last products; arrive
 //                                         epilogue, each warp its own rows
 //
-// Both walk the same items and steps, so both know stage and parity without
-// telling each other. While the groups are in an epilogue, the ring fills with
-// the next item's first steps.
+// Both walk the same items (RoleItems.h says which) and steps, so both know
+// stage and parity without telling each other. While the groups are in an
+// epilogue, the ring fills with the next item's first steps.
 //
 // In turns (ping-pong) each group has whole items instead of some rows of every
 // item, and leaves the stages of the others' items out: one group's products
@@ -38,7 +38,7 @@
 #include "ir/schedule/Schedule.h"
 #include "passes/kernel/BulkEpilogue.h"
 #include "passes/kernel/BulkOperand.h"
-#include "passes/kernel/RoleRing.h"
+#include "passes/kernel/RoleItems.h"
 #include "passes/kernel/SliceEpilogue.h"
 
 namespace azulejo::gpu {
@@ -64,12 +64,10 @@ private:
   void initialise(ThreadBuilder &t);
   /// All threads of the block, and of its cluster.
   void meet(ThreadBuilder &t) const;
-  /// The items that a group has: the `first` and the distance to the next.
-  struct Walk {
-    mlir::Value first, step;
-  };
-  Walk allItems(ThreadBuilder &t) const;
-  Walk itemsOf(ThreadBuilder &t, mlir::Value group) const;
+  /// Who takes the items that a group has.
+  RoleItems::Walker walkerOf(RoleItems::Role role, mlir::Value group) const {
+    return {role, inTurns ? group : mlir::Value()};
+  }
   /// An item of a walk, which has been placed.
   struct Item {
     RingPosition at;
@@ -77,7 +75,7 @@ private:
     mlir::Value turn;    ///< i32: 0 for the walk's first item, then 1, 0, 1 ...
   };
   /// `body` gives the ring's position behind the item.
-  void forItems(ThreadBuilder &t, const Walk &walk,
+  void forItems(ThreadBuilder &t, const RoleItems::Walker &walker,
                 llvm::function_ref<RingPosition(const Item &)> body);
   /// Where the stages of a group's item begin: behind those that other groups
   /// have between it and the group's last one.
@@ -100,6 +98,7 @@ private:
   int64_t cluster;   ///< blocks of one; 1: none
   bool inTurns;      ///< each group has items of its own
   bool lhsRegisters; ///< products take the left operand from registers
+  RoleItems items;
   kernel::FuncOp function;
 
   mlir::scf::ForOp loop;

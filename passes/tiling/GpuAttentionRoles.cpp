@@ -12,6 +12,10 @@
 //   stay=1   every block has its share from the start, in whole rounds. Under
 //            a causal mask a round is a pair of a long and a short item, all
 //            pairs of one length (PairedItems.h). A window has no pairs.
+//   dynamic=1  blocks stay, and a counter deals items out, the longest first.
+//
+// What the last one gains over the better of the others is not in the model, so
+// it is the tuner's to find; what it costs is: zeros in front of the run.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -41,7 +45,8 @@ constexpr double kOverlap = 0.35; ///< of the shorter part that is not hidden
 constexpr double kStepClocks = 150, kBlockClocks = 2500, kExposed = 0.3;
 /// What unknown sizes are taken for.
 constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
-constexpr double kDealt = 1.02; ///< units do not end at the same time
+constexpr double kDealt = 1.02;      ///< units do not end at the same time
+constexpr double kZeroClocks = 3000; ///< counters are set to 0 in front
 
 int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
@@ -57,6 +62,8 @@ std::optional<std::string> refusal(const Schedule &s,
     return "the target or the operands have no bulk copies";
   if (s.knob("stages") < 2)
     return "steps overlap, which takes two stages";
+  if (s.knob("dynamic") > 0 && s.knob("stay") == 0)
+    return "a counter deals out items to blocks that stay";
   if (tm != kGroupRows * consumers)
     return "a warp group has 64 queries";
   if (s.knob("warpsM") > 1 || s.knob("minBlocks") > 1)
@@ -147,8 +154,13 @@ double clocks(const Schedule &s, const AttentionFacts &facts,
   double step = std::max(math, softmax) +
                 (s.knob("consumers") > 1 ? kOverlap * shorter : shorter);
   step *= s.knob("stages") > 2 ? 1 : 1.01;
+  step += kStepClocks;
   double units = static_cast<double>(target.units);
-  return span(Items(s, facts), step + kStepClocks, s.knob("stay") > 0, units);
+  Items items(s, facts);
+  if (s.knob("dynamic") > 0)
+    return kZeroClocks + std::min(span(items, step, /*stay=*/false, units),
+                                  span(items, step, /*stay=*/true, units));
+  return span(items, step, s.knob("stay") > 0, units);
 }
 
 } // namespace
@@ -171,6 +183,7 @@ void addAttentionRoles(KnobSpace &space, const AttentionFacts &facts,
                           {"warpsM", {1}},
                           {"consumers", {1, 2, 3}},
                           {"stay", {0, 1}},
+                          {"dynamic", {0, 1}},
                           {"stages", {2, 3, 4}},
                           {"minBlocks", {1}}});
 }

@@ -176,6 +176,10 @@ static Footprint productFootprint(const Schedule &s,
   return print;
 }
 
+/// Where every block has one item.
+constexpr char kNothingCounted[] =
+    "a counter deals out items to blocks with roles that stay";
+
 KnobSpace gpuProductSpace(const ProductFacts &facts,
                           const target::TargetDesc &target) {
   KnobSpace space{"Matmul", target::Kind::Gpu, {}, {}, {}};
@@ -194,6 +198,8 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
         s.knob("cluster") > 1)
       return "without warp groups that multiply alone nobody takes turns, or "
              "loads or shares an operand for them";
+    if (s.knob("dynamic") > 0)
+      return kNothingCounted;
     int64_t tm = s.knob("tileM"), tn = s.knob("tileN");
     if (tm % (kBlockRows * s.knob("warpsM")) ||
         tn % (kBlockRows * s.knob("warpsN")))
@@ -251,6 +257,19 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
                     {"stages", {2, 3, 4, 5, 6, 8}},
                     {"rasterGroup", {1, 8, 16}}},
                    facts, target);
+  if (space.others.empty())
+    return space;
+  // All combinations once more would double the time to look at them.
+  KnobSpace::Values counted = space.others.back();
+  counted["dynamic"] = {1};
+  counted["tileM"] = {128};
+  counted["tileN"] = {128, 256};
+  counted["tileK"] = {64};
+  counted["consumers"] = {2};
+  counted["lhsRegisters"] = {0};
+  counted["cluster"] = {1};
+  counted["rasterGroup"] = {8};
+  space.others.push_back(std::move(counted));
   return space;
 }
 
@@ -329,6 +348,8 @@ KnobSpace gpuAttentionSpace(const AttentionFacts &facts,
   space.values["minBlocks"] = {1, 2};
   int64_t shared = target.smemPerBlock, units = target.units;
   space.illegal = [=](const Schedule &s) -> std::optional<std::string> {
+    if (s.knob("dynamic") > 0)
+      return kNothingCounted;
     int64_t tm = s.knob("tileM");
     if (tm % (kBlockRows * s.knob("warpsM")))
       return "the query tile does not divide among the warps";

@@ -2,7 +2,7 @@
 //
 // One warp group copies, `consumers` others multiply, each its own rows of the
 // tile or, in turns (`pingpong`), whole tiles; blocks stay and take one item
-// after the other.
+// after the other, at equal distances or from a counter (`dynamic`).
 //
 // The model behind `cost` counts clocks of one unit. A step takes the longest
 // of what the matrix units need, what shared memory needs to feed them (each
@@ -33,6 +33,7 @@ constexpr int64_t kSlabColumns = 64; ///< 128 bytes
 /// their barriers. The general one takes less.
 constexpr int64_t kEpilogueBytes = 2 * (64 * 128 + 2 * 8);
 constexpr int64_t kBarrierBytes = 16; ///< per stage
+constexpr int64_t kEntryBytes = 24;   ///< of a counted item, two per group
 /// Registers of a multiplying thread by the number of groups, and what
 /// addresses and the epilogue take of them: in turns nothing is asked for
 /// ahead, and no address kept.
@@ -52,6 +53,10 @@ constexpr double kThreadRate = 128, kPoweredRate = 0.69 * kMatrixRate;
 constexpr double kClusterCost = 1.01;
 constexpr double kLoadClocks = 150; ///< from shared memory to registers
 constexpr double kStepClocks = 8, kItemClocks = 2000, kLatency = 1000;
+/// Items of a product take equally long, so a counter may only gain where units
+/// do not run alike, which nobody has measured. Until then it comes last among
+/// its like.
+constexpr double kCounted = 1.05;
 constexpr int64_t kTypicalSize = 4096; ///< what an unknown size is taken for
 
 int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
@@ -60,7 +65,8 @@ int64_t sharedBytes(const Schedule &s, int64_t elementBytes) {
   int64_t columns = (s.knob("tileN") + slab - 1) / slab * slab;
   int64_t stage = (s.knob("tileM") + columns) * s.knob("tileK");
   return s.knob("stages") * (stage * elementBytes + kBarrierBytes) +
-         s.knob("consumers") * kEpilogueBytes;
+         s.knob("consumers") *
+             (kEpilogueBytes + 2 * s.knob("dynamic") * kEntryBytes);
 }
 
 /// Groups that share an item by rows.
@@ -95,6 +101,8 @@ std::optional<std::string> refusal(const Schedule &s, const ProductFacts &facts,
   if (s.knob("pingpong") && consumers < 2)
     return "one warp group has nobody to take turns with";
   int64_t cluster = clusterOf(s);
+  if (cluster > 1 && s.knob("dynamic") > 0)
+    return "a counter deals items out to blocks, not to clusters";
   if (cluster > 1 && facts.rows && *facts.rows <= tm * (cluster - 1))
     return "a cluster has more blocks than there are tiles of rows";
   if (tn < kSlabColumns)
@@ -188,9 +196,11 @@ double clocks(const Schedule &s, const ProductFacts &facts,
   double together = fetchedTogether(s, rows, columns, depth * bytes, units);
   // What all of it takes at the least.
   double least = (rows + columns) * depth * bytes + rows * columns * bytes;
-  return (std::max(busy, kLatency + least / (units * kMemoryRate)) +
-          0.02 * std::ceil(items / units) * together / (units * kMemoryRate)) *
-         (cluster > 1 ? kClusterCost : 1);
+  double all =
+      std::max(busy, kLatency + least / (units * kMemoryRate)) +
+      0.02 * std::ceil(items / units) * together / (units * kMemoryRate);
+  return all * (cluster > 1 ? kClusterCost : 1) *
+         (s.knob("dynamic") > 0 ? kCounted : 1);
 }
 
 } // namespace

@@ -18,7 +18,7 @@ using namespace azulejo::conformance;
 namespace {
 
 struct Roles {
-  int64_t consumers = 2, tileN = 64, stages = 2, stay = 1;
+  int64_t consumers = 2, tileN = 64, stages = 2, stay = 1, dynamic = 0;
 
   std::string text() const {
     auto knob = [](const char *name, int64_t value) {
@@ -26,8 +26,8 @@ struct Roles {
     };
     return "Attention{" + knob("tileM", 64 * consumers) + "," +
            knob("tileN", tileN) + "," + knob("consumers", consumers) + "," +
-           knob("stages", stages) + "," + knob("stay", stay) +
-           ",warpsM=1,minBlocks=1}";
+           knob("stages", stages) + "," + knob("stay", stay) + "," +
+           knob("dynamic", dynamic) + ",warpsM=1,minBlocks=1}";
   }
 };
 
@@ -221,6 +221,75 @@ TEST(RoleAttention, AnyoneMayBeLate) {
             Roles{consumers, 64, stages},
             (stages == 2 ? "delays=" : "waits,delays=") +
                 std::to_string(++seed));
+}
+
+/// A counter deals items out, the longest first: fewer than blocks, and many
+/// for each, of many lengths and of none.
+TEST(RoleAttention, Counted) {
+  for (const char *causal : {"none", "top_left", "bottom_right"}) {
+    check({.lse = true, .causal = causal}, Roles{2, 128, 2, 1, 1});
+    check({.queries = 560,
+           .keys = 300,
+           .heads = 28,
+           .kvHeads = 7,
+           .causal = causal},
+          Roles{1, 64, 2, 1, 1});
+    check({.queries = 1100,
+           .keys = 200,
+           .heads = 12,
+           .kvHeads = 3,
+           .causal = causal,
+           .lengths = {199, 0}},
+          Roles{2, 64, 3, 1, 1});
+    check({.queries = 1200, .keys = 150, .heads = 16, .causal = causal},
+          Roles{3, 64, 2, 1, 1});
+  }
+}
+
+TEST(RoleAttention, CountedAndLate) {
+  int seed = 300;
+  for (int64_t consumers : {1, 2, 3})
+    for (const char *causal : {"none", "bottom_right"})
+      check({.queries = 800,
+             .keys = 200,
+             .heads = 14 * consumers,
+             .kvHeads = 7 * consumers,
+             .causal = causal},
+            Roles{consumers, 64, 2, 1, 1},
+            (seed % 2 ? "delays=" : "waits,delays=") + std::to_string(++seed));
+}
+
+/// Who computes an item does not matter to its bits.
+TEST(RoleAttention, CountedItemsGiveTheSameBits) {
+  if (!hasRoles() || !TestDevice::current().canRun())
+    GTEST_SKIP() << "roles need a device of capability 9.0 that is here";
+  for (const char *causal : {"none", "bottom_right"}) {
+    Case one{.queries = 700,
+             .keys = 500,
+             .heads = 28,
+             .kvHeads = 7,
+             .lse = true,
+             .causal = causal};
+    Sketch s = one.sketch();
+    std::vector<HostTensor> inputs = s.data({}), first;
+    for (int64_t dynamic : {0, 1}) {
+      Options options;
+      options.pin = Roles{1, 64, 2, 1, dynamic}.text();
+      Result<std::unique_ptr<Subject>> subject =
+          Subject::compile(s.graph(), options);
+      ASSERT_TRUE(subject) << subject.error().str();
+      for (int repeat = 0; repeat < (dynamic ? 50 : 1); ++repeat) {
+        Result<std::vector<HostTensor>> again =
+            (*subject)->run({}, inputs, options);
+        ASSERT_TRUE(again) << again.error().str();
+        if (!dynamic)
+          first = *again;
+        for (size_t i = 0; i < first.size(); ++i)
+          ASSERT_EQ((*again)[i].bytes, first[i].bytes)
+              << "output " << i << ", repeat " << repeat;
+      }
+    }
+  }
 }
 
 /// Queries, keys and values of all heads side by side in one row, as a

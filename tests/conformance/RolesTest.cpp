@@ -29,6 +29,7 @@ struct Roles {
   int64_t consumers = 2, tileM = 128, tileN = 128, tileK = 64, stages = 3;
   bool inTurns = false, lhsRegisters = false;
   int64_t cluster = 1;
+  bool dynamic = false;
 
   friend void PrintTo(const Roles &roles, std::ostream *out) {
     *out << (roles.inTurns ? "InTurns" : "Shared") << roles.consumers << "x"
@@ -43,8 +44,8 @@ struct Roles {
            knob("tileK", tileK) + ",warpsM=1,warpsN=1," +
            knob("consumers", consumers) + "," + knob("pingpong", inTurns) +
            "," + knob("lhsRegisters", lhsRegisters) + "," +
-           knob("cluster", cluster) + "," + knob("stages", stages) +
-           ",rasterGroup=8,minBlocks=1}";
+           knob("cluster", cluster) + "," + knob("dynamic", dynamic) + "," +
+           knob("stages", stages) + ",rasterGroup=8,minBlocks=1}";
   }
 };
 
@@ -338,6 +339,65 @@ INSTANTIATE_TEST_SUITE_P(
                     Roles{2, 64, 192, 64, 5, true, false, 2}),
     testing::PrintToStringParamName());
 
+/// A counter deals items out: fewer than blocks, some for each, one more than
+/// all have; to groups that share them and to groups in turns, which may be
+/// left without any; with storing threads and without.
+class RoleCounters : public testing::TestWithParam<Roles> {};
+
+TEST_P(RoleCounters, DealItemsOut) {
+  Roles roles = GetParam();
+  roles.dynamic = true;
+  check(Product{.m = 130, .n = 200, .k = 300}, roles);
+  check(Product{.m = 2500, .n = 1600, .k = 72, .transposeB = true}, roles);
+  check(Product{.m = 300, .n = 264, .k = 456, .lhsBatch = 9, .rhsBatch = 9},
+        roles);
+  check(Product{.m = 300, .n = 264, .k = 0}, roles);
+  // Two results, which warps write and no storing thread.
+  Product product{.m = 1000, .n = 1504, .k = 72};
+  Sketch both;
+  ValueId y = both.op("cast", {product.emit(both)}, {{"dtype", DType::F32}});
+  both.output(y);
+  both.output(both.op("cast", {both.op("abs", {y})}, {{"dtype", DType::F16}}));
+  check(both, product, roles);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiles, RoleCounters,
+                         testing::Values(Roles{1, 64, 64, 64, 4},
+                                         Roles{2, 128, 128, 64, 3},
+                                         Roles{3, 192, 64, 64, 2},
+                                         Roles{2, 64, 64, 64, 3, true},
+                                         Roles{2, 128, 128, 64, 4, true},
+                                         Roles{3, 64, 64, 64, 4, true, true}),
+                         testing::PrintToStringParamName());
+
+/// 133 items for 132 units, and 132.
+TEST(Roles, CountedItemsBesideOneForEach) {
+  Roles roles{2, 128, 64, 64, 4};
+  roles.dynamic = true;
+  for (int64_t columns : {133, 132})
+    check(Product{.m = 100, .n = columns * 64, .k = 128}, roles);
+}
+
+/// The last item is taken while others are written; whoever is late, the
+/// entries of the ring hold what everyone still has to read.
+TEST(Roles, CountedAndLate) {
+  int seed = 200;
+  for (Roles roles : {Roles{1, 64, 64, 64, 2}, Roles{2, 128, 64, 64, 3},
+                      Roles{3, 192, 64, 64, 4}, Roles{2, 64, 64, 64, 3, true},
+                      Roles{3, 64, 64, 64, 2, true}}) {
+    roles.dynamic = true;
+    check(Product{.m = 2500, .n = 1000, .k = 128}, roles,
+          (seed % 2 ? "delays=" : "waits,delays=") + std::to_string(seed));
+    Product product{.m = 2500, .n = 1000, .k = 64};
+    Sketch residual;
+    ValueId y = product.emit(residual);
+    residual.output(residual.op(
+        "add",
+        {y, residual.input(DType::BF16, {Dim(product.m), Dim(product.n)})}));
+    check(residual, product, roles, "delays=" + std::to_string(++seed));
+  }
+}
+
 TEST(Roles, Epilogues) {
   Product product;
   product.n = 150;
@@ -479,7 +539,9 @@ TEST(Roles, RepeatsBesideANeighbourGiveTheSameBits) {
   ASSERT_TRUE(neighbour.add(fitting, {}).ok());
   for (const Roles &roles :
        {Roles{1, 64, 64, 64, 3}, Roles{2, 128, 128, 64, 4},
-        Roles{3, 192, 64, 64, 2}, Roles{2, 64, 128, 64, 4, true}}) {
+        Roles{3, 192, 64, 64, 2}, Roles{2, 64, 128, 64, 4, true},
+        Roles{2, 128, 128, 64, 4, false, false, 1, true},
+        Roles{2, 64, 128, 64, 4, true, false, 1, true}}) {
     SCOPED_TRACE(roles.text());
     Options options = pinned(roles);
     options.inputStrides = product.inputStrides();
@@ -488,6 +550,17 @@ TEST(Roles, RepeatsBesideANeighbourGiveTheSameBits) {
     Result<std::vector<HostTensor>> alone =
         (*subject)->run({}, inputs, options);
     ASSERT_TRUE(alone) << alone.error().str();
+    if (roles.dynamic) {
+      // Who computes an item does not matter to its bits.
+      Roles fixed = roles;
+      fixed.dynamic = false;
+      options.pin = fixed.text();
+      Result<std::unique_ptr<Subject>> other = s.compile(options);
+      ASSERT_TRUE(other) << other.error().str();
+      Result<std::vector<HostTensor>> same = (*other)->run({}, inputs, options);
+      ASSERT_TRUE(same) << same.error().str();
+      EXPECT_EQ((*same)[0].bytes, (*alone)[0].bytes);
+    }
     options.beside = [&] { return neighbour.start(); };
     for (int repeat = 0; repeat < 100; ++repeat) {
       Result<std::vector<HostTensor>> again =

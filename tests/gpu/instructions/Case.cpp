@@ -75,6 +75,7 @@ std::vector<Case> instructionCases() {
   addProductCases(cases);
   addBulkCases(cases);
   addPhaseCases(cases);
+  addCounterCases(cases);
   addGroupCases(cases);
   addChainCases(cases);
   addClusterCases(cases);

@@ -91,6 +91,7 @@ struct Case {
 void addProductCases(std::vector<Case> &cases);
 void addBulkCases(std::vector<Case> &cases);
 void addPhaseCases(std::vector<Case> &cases);
+void addCounterCases(std::vector<Case> &cases);
 void addGroupCases(std::vector<Case> &cases);
 void addChainCases(std::vector<Case> &cases);
 void addClusterCases(std::vector<Case> &cases);

@@ -99,6 +99,24 @@ kernel.func @copies threads(256) attributes {
 
 // -----
 
+// One number for each who asks, of all blocks of the device (what atom says
+// without a word on order and scope: relaxed, for the device); nothing else is
+// ordered by it.
+// CHECK-LABEL: .visible .entry counts(
+// CHECK: ld.param.b64 %[[ADDRESS:rd[0-9]+]], [counts_param_1];
+// CHECK: atom.global.add.u64 %[[NEXT:rd[0-9]+]], [%[[ADDRESS]]], 1;
+// CHECK: add.s64 %{{.*}}, %[[NEXT]],
+kernel.func @counts threads(128) attributes {most_blocks = 132 : i64, takes_counter} {
+^bb0(%p: i64, %counter: i64):
+  %n = kernel.count %counter
+  %blocks = kernel.grid_size
+  %item = arith.addi %n, %blocks : i64
+  %c0 = arith.constant 0 : i64
+  kernel.store i64, %p[%c0] align 8, %item : i64
+}
+
+// -----
+
 // Barriers where the plan puts them; the bound on the blocks stays what it is.
 // CHECK-LABEL: .visible .entry planned(
 // CHECK: .minnctapersm 2

@@ -61,3 +61,10 @@ kernel.func @store_before_outer threads(32) attributes {tensor_maps = [#kernel.b
   // expected-error@below {{begins before the tensor: coordinate 2 is -1}}
   kernel.bulk_store %map[%thread, %zero, %before], %tile[%zero, slab 0, row 0] : !kernel.shared_tile<bf16, 1, 8, 64>
 }
+
+// -----
+
+// expected-error@below {{has no argument that is a counter's address}}
+kernel.func @no_counter threads(32) attributes {takes_counter, tensor_maps = [#kernel.bulk_map<view 0, merged [1, 1], box [64, 8], swizzle 128>]} {
+^bb0(%map: !kernel.tensor_map):
+}

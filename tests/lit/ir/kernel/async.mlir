@@ -2,8 +2,8 @@
 // A kernel with roles: one thread copies, a warp group multiplies.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
-// CHECK: kernel.func @roles threads(256) attributes {debug_waits, most_blocks = 132 : i64, tensor_maps = [#kernel.bulk_map<view 0, merged[1, 2], box[64, 64], swizzle 128>, #kernel.bulk_map<view 1, merged[1, 1], box[64, 64], swizzle 128>]}
-kernel.func @roles threads(256) attributes {debug_waits, most_blocks = 132 : i64, tensor_maps = [#kernel.bulk_map<view 0, merged [1, 2], box [64, 64], swizzle 128>, #kernel.bulk_map<view 1, merged [1, 1], box [64, 64], swizzle 128>]} {
+// CHECK: kernel.func @roles threads(256) attributes {debug_waits, most_blocks = 132 : i64, takes_counter, tensor_maps = [#kernel.bulk_map<view 0, merged[1, 2], box[64, 64], swizzle 128>, #kernel.bulk_map<view 1, merged[1, 1], box[64, 64], swizzle 128>]}
+kernel.func @roles threads(256) attributes {debug_waits, most_blocks = 132 : i64, takes_counter, tensor_maps = [#kernel.bulk_map<view 0, merged [1, 2], box [64, 64], swizzle 128>, #kernel.bulk_map<view 1, merged [1, 1], box [64, 64], swizzle 128>]} {
 ^bb0(%mapA: !kernel.tensor_map, %mapB: !kernel.tensor_map, %a: i64, %b: i64):
   %zero = arith.constant 0 : i32
   %f = arith.constant 0.0 : f32
@@ -48,4 +48,6 @@ kernel.func @roles threads(256) attributes {debug_waits, most_blocks = 132 : i64
   kernel.bulk_wait 0 complete
   %n = kernel.group_none
   %s = kernel.grid_size
+  // CHECK: kernel.count %{{.*}}
+  %next = kernel.count %b
 }

@@ -198,6 +198,28 @@ TEST(Forms, EqualKernelsShareTheImageOfTheirGeneralForm) {
   EXPECT_EQ(plan->launches[0].aligned, (std::vector<int32_t>{0, 3}));
   EXPECT_EQ(plan->launches[1].aligned, (std::vector<int32_t>{2, 3}));
   EXPECT_EQ(plan->buffers[3].kind, plan::BufferKind::Workspace);
+
+  // Each launch has a counter of its own, and one buffer covers them, where
+  // nothing else lies.
+  codes[0].takesCounter = true;
+  plan = driver::buildPlan(*fused, graph, table, codes, target::hostTarget());
+  ASSERT_TRUE(plan) << plan.error().str();
+  ASSERT_TRUE(plan::validate(*plan, "test"));
+  ASSERT_EQ(plan->zeroed.size(), 1u);
+  const plan::Buffer &zeros = plan->buffers[plan->zeroed[0]];
+  EXPECT_EQ(zeros.shape, std::vector<plan::Expr>{plan::Expr(16)});
+  std::vector<int64_t> sizes{50};
+  int64_t offset[2], begin = 0, total = 0;
+  for (int i : {0, 1})
+    ASSERT_TRUE(
+        plan->buffers[plan->launches[i].args.back().buffer].offset.evaluate(
+            sizes, offset[i]));
+  ASSERT_TRUE(zeros.offset.evaluate(sizes, begin));
+  ASSERT_TRUE(plan->workspaceBytes.evaluate(sizes, total));
+  EXPECT_EQ(offset[0], begin);
+  EXPECT_EQ(offset[1], begin + 64);
+  EXPECT_EQ(begin, 50 * 96 * 4);
+  EXPECT_EQ(total, begin + 128);
 }
 
 TEST(Forms, AWorkersAnswerKeepsTheCondition) {
@@ -279,6 +301,58 @@ TEST(Forms, TensorMapsOfAKernelReachTheLaunch) {
   EXPECT_EQ(launch.tensorMaps[0].swizzle, 128);
   EXPECT_EQ(launch.tensorMaps[1].swizzle, 128);
   EXPECT_EQ(launch.tensorMaps[0].box[1], known->fallback.knob("tileM"));
+}
+
+// A counter is a word of the workspace, behind all other arguments of its
+// kernel, and the general form knows nothing of it.
+TEST(Forms, ACounterIsInAZeroedBuffer) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  std::string region = halfMatmulRegion();
+  Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
+  Result<graph::Graph> graph = driver::regionGraph(region);
+  ASSERT_TRUE(known && graph);
+  schedule::Schedule schedule = known->fallback;
+  ASSERT_GT(schedule.knob("consumers"), 0) << schedule.str();
+  schedule.knobs["cluster"] = 1;
+  size_t args[2];
+  for (int64_t dynamic : {0, 1}) {
+    schedule.knobs["dynamic"] = dynamic;
+    Result<KernelCode> code = driver::compileKernel(region, schedule, *h200);
+    ASSERT_TRUE(code) << code.error().str();
+    EXPECT_EQ(code->takesCounter, dynamic == 1);
+    ASSERT_EQ(code->general.size(), 1u);
+    EXPECT_FALSE(code->general[0].takesCounter);
+    std::optional<KernelCode> back = driver::codeFrom(driver::toMessage(*code));
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->takesCounter, code->takesCounter);
+    driver::Message message = driver::toMessage(*code);
+    message.json.erase("takesCounter");
+    EXPECT_FALSE(driver::codeFrom(message));
+    Result<plan::Plan> plan = driver::regionPlan(region, *graph, *code, *h200);
+    ASSERT_TRUE(plan) << plan.error().str();
+    Status valid = plan::validate(*plan, "test");
+    ASSERT_TRUE(valid) << valid.error().str();
+    const plan::Launch &launch = plan->launches[0];
+    args[dynamic] = launch.args.size();
+    int64_t bytes = -1;
+    std::vector<int64_t> least;
+    for (const plan::DimInfo &dim : plan->dims)
+      least.push_back(dim.min);
+    ASSERT_TRUE(plan->workspaceBytes.evaluate(least, bytes));
+    EXPECT_EQ(bytes, dynamic ? 64 : 0);
+    ASSERT_EQ(plan->zeroed.size(), static_cast<size_t>(dynamic));
+    if (!dynamic)
+      continue;
+    EXPECT_EQ(launch.args.back().kind, plan::Arg::Address);
+    const plan::Buffer &counter = plan->buffers[launch.args.back().buffer],
+                       &zeros = plan->buffers[plan->zeroed[0]];
+    EXPECT_EQ(counter.kind, plan::BufferKind::Workspace);
+    EXPECT_EQ(counter.dtype, DType::I64);
+    EXPECT_EQ(counter.offset, zeros.offset);
+    EXPECT_EQ(zeros.shape, std::vector<plan::Expr>{plan::Expr(8)});
+  }
+  EXPECT_EQ(args[1], args[0] + 1);
 }
 
 // The same for maps and grids of any kind.

@@ -50,13 +50,13 @@ TEST(KnobTable, NamesEveryKnobOfEveryFamily) {
   EXPECT_THAT(namesOf("Matmul", kGpu),
               ElementsAre("tileM", "tileN", "tileK", "warpsM", "warpsN",
                           "consumers", "pingpong", "lhsRegisters", "cluster",
-                          "stages", "rasterGroup", "minBlocks"));
+                          "dynamic", "stages", "rasterGroup", "minBlocks"));
   EXPECT_THAT(namesOf("Attention", kCpu),
               ElementsAre("unroll", "tileM", "tileN", "registerM", "registerN",
                           "packKv", "laneWidth"));
   EXPECT_THAT(namesOf("Attention", kGpu),
               ElementsAre("tileM", "tileN", "warpsM", "consumers", "stay",
-                          "stages", "minBlocks"));
+                          "dynamic", "stages", "minBlocks"));
   EXPECT_THAT(namesOf("AttentionDecode", kCpu),
               ElementsAre("unroll", "tileM", "tileN", "splits", "registerM",
                           "registerN", "packKv", "laneWidth"));
@@ -115,8 +115,8 @@ TEST(ScheduleText, WritesEveryKnobOfItsKindInTheOrderOfTheTable) {
             "Attention{unroll=1,tileM=64,tileN=64,registerM=8,registerN=2,"
             "packKv=0,laneWidth=0}");
   EXPECT_EQ(Schedule::defaults("Attention", kGpu).str(),
-            "Attention{tileM=64,tileN=64,warpsM=4,consumers=0,stay=0,stages=2,"
-            "minBlocks=1}");
+            "Attention{tileM=64,tileN=64,warpsM=4,consumers=0,stay=0,dynamic=0,"
+            "stages=2,minBlocks=1}");
   EXPECT_EQ(Schedule::defaults("RowChain", kGpu).str(),
             "RowChain{rowTile=4,laneChunk=4096,blockThreads=256,"
             "rowThreads=0,accessBytes=16}");

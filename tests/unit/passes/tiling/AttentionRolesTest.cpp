@@ -100,4 +100,28 @@ TEST(AttentionRoles, TheDefaultFollows) {
   EXPECT_EQ(stay(unknown), 1);
 }
 
+/// A counter needs blocks that stay. It is the tuner's to try, and nobody's
+/// default before it was measured.
+TEST(AttentionRoles, ACounterIsInTheSpaceAndNoDefault) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  for (bool causal : {false, true})
+    for (int64_t heads : {9, 16, 512}) {
+      AttentionFacts facts = attention(heads, 4096, causal);
+      schedule::KnobSpace space = attentionSpace(facts, *h200);
+      schedule::Schedule schedule = defaultAttention(facts, *h200);
+      ASSERT_GT(schedule.knob("consumers"), 0) << schedule.str();
+      EXPECT_EQ(schedule.knob("dynamic"), 0) << schedule.str();
+      double without = space.cost(schedule);
+      schedule.knobs["dynamic"] = 1;
+      schedule.knobs["stay"] = 1;
+      EXPECT_TRUE(space.contains(schedule)) << schedule.str();
+      EXPECT_GT(space.cost(schedule), without);
+      schedule.knobs["stay"] = 0;
+      EXPECT_FALSE(space.contains(schedule)) << schedule.str();
+      schedule.knobs["consumers"] = 0;
+      EXPECT_TRUE(space.illegal(schedule)) << schedule.str();
+    }
+}
+
 } // namespace

@@ -23,8 +23,10 @@ std::string refusal(const std::string &knobs, int64_t rows = 4096) {
   facts.rows = rows;
   facts.elementBytes = 2;
   facts.plain = true;
+  std::string stages =
+      knobs.find("stages=") == std::string::npos ? "stages=3," : "";
   Result<schedule::Schedule> schedule = schedule::Schedule::parse(
-      "Matmul{tileK=64,stages=3,minBlocks=1," + knobs + "}", target::Kind::Gpu);
+      "Matmul{tileK=64,minBlocks=1," + stages + knobs + "}", target::Kind::Gpu);
   EXPECT_TRUE(schedule) << schedule.error().str();
   return productSpace(facts, *h200).illegal(*schedule).value_or("");
 }
@@ -41,6 +43,42 @@ TEST(ProductRoles, KnobsOfRolesMeanNothingWithoutThem) {
   EXPECT_NE(refusal(tile + ",pingpong=1"), "");
   EXPECT_NE(refusal(tile + ",lhsRegisters=1"), "");
   EXPECT_NE(refusal(tile + ",cluster=2"), "");
+  EXPECT_NE(refusal(tile + ",dynamic=1"), "");
+}
+
+/// Where a counter deals items out, each group has entries in shared memory.
+TEST(ProductRoles, CountedItemsTakeSharedMemory) {
+  const std::string tile = "warpsM=1,warpsN=1,consumers=2,tileM=128,tileN=256,";
+  EXPECT_EQ(refusal(tile + "dynamic=1"), "");
+  EXPECT_EQ(refusal(tile + "cluster=2"), "");
+  EXPECT_NE(refusal(tile + "dynamic=1,cluster=2"), "");
+  std::string with = refusal(tile + "dynamic=1,stages=5"),
+              without = refusal(tile + "stages=5");
+  EXPECT_NE(with, "");
+  EXPECT_NE(without, "");
+  EXPECT_NE(with, without);
+}
+
+/// They are the tuner's to try, and nobody's default before they were measured.
+TEST(ProductRoles, CountedItemsAreInTheSpaceAndNoDefault) {
+  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
+  ASSERT_TRUE(h200);
+  ProductFacts facts;
+  facts.rows = facts.columns = facts.depth = 4096;
+  facts.elementBytes = 2;
+  facts.plain = true;
+  schedule::KnobSpace space = productSpace(facts, *h200);
+  schedule::Schedule schedule = defaultProduct(facts, *h200);
+  EXPECT_GT(schedule.knob("consumers"), 0);
+  EXPECT_EQ(schedule.knob("dynamic"), 0);
+  for (int64_t inTurns : {0, 1}) {
+    schedule::Schedule counted = *schedule::Schedule::parse(
+        "Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,"
+        "stages=4,dynamic=1,pingpong=" +
+            std::to_string(inTurns) + "}",
+        target::Kind::Gpu);
+    EXPECT_TRUE(space.contains(counted));
+  }
 }
 
 /// Sums are bounded by what a group holds, and those of one product by what a
