@@ -14,8 +14,11 @@
 //            pairs of one length (PairedItems.h). A window has no pairs.
 //   dynamic=1  blocks stay, and a counter deals items out, the longest first.
 //
-// What the last one gains over the better of the others is not in the model, so
-// it is the tuner's to find; what it costs is: zeros in front of the run.
+// Items of one length do not take one time: where the matrix units decide a
+// step, units run at what power allows each, and a counter evens that out.
+// Where the softmax does they run alike, and handing items over costs more than
+// it brings. Both were measured (docs/design/hopper-core.md), as were the zeros
+// in front of the run.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -47,6 +50,8 @@ constexpr double kStepClocks = 150, kBlockClocks = 2500, kExposed = 0.3;
 constexpr int64_t kTypicalSize = 4096, kTypicalHeads = 64;
 constexpr double kDealt = 1.02;      ///< units do not end at the same time
 constexpr double kZeroClocks = 3000; ///< counters are set to 0 in front
+/// What a counter makes of the better way to deal items out beforehand.
+constexpr double kEvened = 0.975, kHandedOver = 1.02;
 
 int64_t up(int64_t size, int64_t step) {
   return (size + step - 1) / step * step;
@@ -157,9 +162,12 @@ double clocks(const Schedule &s, const AttentionFacts &facts,
   step += kStepClocks;
   double units = static_cast<double>(target.units);
   Items items(s, facts);
-  if (s.knob("dynamic") > 0)
-    return kZeroClocks + std::min(span(items, step, /*stay=*/false, units),
-                                  span(items, step, /*stay=*/true, units));
+  if (s.knob("dynamic") > 0) {
+    double dealt = std::min(span(items, step, /*stay=*/false, units),
+                            span(items, step, /*stay=*/true, units));
+    bool evens = math > softmax && items.count > units;
+    return kZeroClocks + dealt * (evens ? kEvened : kHandedOver);
+  }
   return span(items, step, s.knob("stay") > 0, units);
 }
 

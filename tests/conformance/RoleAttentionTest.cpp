@@ -249,14 +249,16 @@ TEST(RoleAttention, Counted) {
 TEST(RoleAttention, CountedAndLate) {
   int seed = 300;
   for (int64_t consumers : {1, 2, 3})
-    for (const char *causal : {"none", "bottom_right"})
+    for (const char *causal : {"none", "bottom_right"}) {
+      std::string late = std::to_string(++seed);
       check({.queries = 800,
              .keys = 200,
              .heads = 14 * consumers,
              .kvHeads = 7 * consumers,
              .causal = causal},
             Roles{consumers, 64, 2, 1, 1},
-            (seed % 2 ? "delays=" : "waits,delays=") + std::to_string(++seed));
+            (seed % 2 ? "delays=" : "waits,delays=") + late);
+    }
 }
 
 /// Who computes an item does not matter to its bits.

@@ -316,7 +316,7 @@ TEST(GpuKernels, OfTheTunerAssembleForEveryTarget) {
         size_t next = text.find(".visible", entry + 1);
         std::string one = text.substr(0, text.find(".visible")) +
                           text.substr(entry, next - entry);
-        auto cubin = codegen::assemblePtx(one, *by, {target.arch});
+        auto cubin = codegen::assemblePtx(one, *by, {.arch = target.arch});
         EXPECT_TRUE(cubin) << target.name << cubin.error().str();
         EXPECT_TRUE(!cubin || cubin->report.flaw().empty());
         entry = next;
@@ -327,7 +327,8 @@ TEST(GpuKernels, OfTheTunerAssembleForEveryTarget) {
       auto code = driver::compileKernel(region, known->fallback, target);
       ASSERT_TRUE(code);
       plant(*code, what);
-      auto cubin = codegen::assemblePtx(code->image, *by, {target.arch});
+      auto cubin =
+          codegen::assemblePtx(code->image, *by, {.arch = target.arch});
       EXPECT_TRUE(cubin) << outcomeOf(what).name << cubin.error().str();
     }
   }
