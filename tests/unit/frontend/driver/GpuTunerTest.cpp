@@ -310,13 +310,15 @@ TEST(GpuKernels, OfTheTunerAssembleForEveryTarget) {
   for (const target::TargetDesc &target : target::knownTargets()) {
     if (target.kind != target::Kind::Gpu)
       continue;
+    codegen::AssembleOptions options;
+    options.arch = target.arch;
     // Both texts hold several kernels: the driver takes them as they are.
     for (std::string text : {measure::kCheckKernels, api::kRoofKernels})
       for (size_t entry = text.find(".visible"); entry != std::string::npos;) {
         size_t next = text.find(".visible", entry + 1);
         std::string one = text.substr(0, text.find(".visible")) +
                           text.substr(entry, next - entry);
-        auto cubin = codegen::assemblePtx(one, *by, {.arch = target.arch});
+        auto cubin = codegen::assemblePtx(one, *by, options);
         EXPECT_TRUE(cubin) << target.name << cubin.error().str();
         EXPECT_TRUE(!cubin || cubin->report.flaw().empty());
         entry = next;
@@ -327,8 +329,7 @@ TEST(GpuKernels, OfTheTunerAssembleForEveryTarget) {
       auto code = driver::compileKernel(region, known->fallback, target);
       ASSERT_TRUE(code);
       plant(*code, what);
-      auto cubin =
-          codegen::assemblePtx(code->image, *by, {.arch = target.arch});
+      auto cubin = codegen::assemblePtx(code->image, *by, options);
       EXPECT_TRUE(cubin) << outcomeOf(what).name << cubin.error().str();
     }
   }
