@@ -78,18 +78,18 @@ public:
   /// With `slice` in registers. The loads of the next slice are spread over
   /// this one's products: a pair's registers are free when another pair needs
   /// some.
-  void runSliced(const SlicedStep &step, int64_t depth,
+  void runSliced(const SlicedStep &ahead, int64_t depth,
                  SmallVector<Registers> &slice) {
     int64_t slices = sliceCount(type, depth), blocks = sum.rowBlocks(),
             pairs = sum.columns / kBlockRows;
     for (int64_t number = 0; number < slices; ++number) {
       bool last = number + 1 == slices;
       if (slices == 1)
-        step.duringSlice(0);
+        ahead.duringSlice(0);
       if (last)
-        step.handOver();
-      const StagedOperand &a = last ? step.nextLhs : step.lhs,
-                          &b = last ? step.nextRhs : step.rhs;
+        ahead.handOver();
+      const StagedOperand &a = last ? ahead.nextLhs : ahead.lhs,
+                          &b = last ? ahead.nextRhs : ahead.rhs;
       int64_t k = last ? 0 : (number + 1) * sliceDepth(type);
       SmallVector<Registers> next(blocks + pairs);
       for (int64_t pair = 0; pair < pairs; ++pair) {
@@ -99,7 +99,7 @@ public:
         next[blocks + pair] = load("b", b, grid.warpN, sum.columns, pair, k);
         // Behind the loads: in front they would have to wait for it.
         if (pair + 1 == pairs && !last)
-          step.duringSlice(number);
+          ahead.duringSlice(number);
         multiply(ArrayRef(slice).take_front(blocks), slice[blocks + pair],
                  pair);
       }

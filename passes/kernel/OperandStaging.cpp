@@ -298,9 +298,12 @@ void OperandStaging::appendCopies(ThreadBuilder &t,
     Column column = columnOf(t, ring, limits);
     // Hidden, or LLVM prepares every chunk's row, addresses and size in front
     // of the loop over the steps, in up to four registers each.
-    for (Value *value : {&column.advance, &column.rows, &column.first.row})
-      if (*value)
-        *value = kernel::OpaqueOp::create(t.b, t.loc, *value);
+    // Where all rows exist there is only the address.
+    SmallVector<Value *> hide{&column.advance};
+    if (column.rows)
+      hide.append({&column.rows, &column.first.row});
+    for (Value *value : hide)
+      *value = kernel::OpaqueOp::create(t.b, t.loc, *value);
     for (int64_t i = 0; i < column.count; ++i)
       copies.push_back([this, &t, &ring, column, i](Value stage) {
         Value base = t.add(column.base, t.mul(column.advance, t.i64(i)));

@@ -7,6 +7,8 @@
 #include "passes/kernel/RegisterSplit.h"
 #include "passes/kernel/RoleSteps.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace azulejo::gpu {
@@ -119,6 +121,15 @@ LogicalResult RoleLowering::formClusters() {
   });
   if (differs)
     return refuse(rhs->map(), "its right operand differs between rows");
+  // What ends with whole tiles has no bounds that an item behind the end, which
+  // fills a cluster up, could be kept from writing by.
+  for (tile::MapOp map : outputs) {
+    APInt end;
+    if (isAlwaysInside(map, 0) &&
+        matchPattern(map.getExtent()[0], m_ConstantInt(&end)) &&
+        end.getSExtValue() % (map.getShape()[0] * cluster))
+      return refuse(map, "its whole tiles of rows are no whole clusters");
+  }
   if (!rhs->shareAmong(cluster))
     return refuse(rhs->map(), "it does not divide among a cluster's blocks");
   return success();

@@ -184,6 +184,8 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
                           const target::TargetDesc &target) {
   KnobSpace space{"Matmul", target::Kind::Gpu, {}, {}, {}};
   bool half = facts.elementBytes == 2, matrix = inMatrix(facts);
+  // Operands that are computed or rounded come without a slice ahead.
+  bool sliced = matrix && !facts.computed && !facts.tf32;
   space.values["tileM"] = {16, 32, 64, 128, 256};
   space.values["tileN"] = {32, 64, 128, 256};
   space.values["tileK"] =
@@ -237,7 +239,7 @@ KnobSpace gpuProductSpace(const ProductFacts &facts,
     double busy = std::max(math, feed) + fetch;
     int64_t resident = print.perUnit(shared);
     double clocks =
-        matrix ? slicedClocks(blocks, busy, depth,
+        sliced ? slicedClocks(blocks, busy, depth,
                               (tm + tn) * tk * facts.elementBytes,
                               facts.elementBytes, s, resident, units)
                : clocksOf(blocks, busy, depth / tk, s, resident, units);

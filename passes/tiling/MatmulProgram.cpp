@@ -283,6 +283,14 @@ static bool isPlain(Value operand, bool mergesRows) {
   return axes[rank - 1] == last || axes[rank - 2] == last;
 }
 
+/// Whether something is computed on the way from the region's inputs.
+static bool isComputed(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  return op && (!isa<graphir::IndexingOpInterface>(op) ||
+                isa<graphir::ElementwiseOpInterface>(op) ||
+                llvm::any_of(op->getOperands(), isComputed));
+}
+
 ProductFacts productFacts(graphir::FusedOp region) {
   int count;
   graphir::MatmulOp op = productOf(region, count);
@@ -307,7 +315,8 @@ ProductFacts productFacts(graphir::FusedOp region) {
           type && !tf32 ? 2 : 4,
           plain,
           epilogueInstructions(op),
-          tf32};
+          tf32,
+          isComputed(op.getLhs()) || isComputed(op.getRhs())};
 }
 
 RankedTensorType partialProductOf(graphir::MatmulOp op, int64_t splits) {

@@ -25,6 +25,8 @@ struct ProductFacts {
   /// Behind the product, for each of its elements.
   int64_t epilogueInstructions = 0;
   bool tf32 = false;
+  /// An operand is computed on its way: by more than indexing.
+  bool computed = false;
 };
 
 struct AttentionFacts {

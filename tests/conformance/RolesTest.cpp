@@ -330,6 +330,26 @@ TEST_P(RoleClusters, ShareAnOperand) {
     check(Product{.k = 0}, GetParam());
 }
 
+/// The item that fills an odd number of tiles up writes nothing, in the next
+/// batch neither, by whichever epilogue; nor does it read what rows have.
+TEST_P(RoleClusters, WriteNothingBehindTheEnd) {
+  for (int64_t batch : {0, 3})
+    for (bool both : {false, true}) {
+      Product product{.m = 2 * GetParam().tileM + 1,
+                      .n = 136,
+                      .k = 136,
+                      .lhsBatch = batch,
+                      .rhsBatch = batch};
+      Sketch s;
+      ValueId y = product.emit(s);
+      s.output(
+          s.op("mul", {y, s.input(DType::BF16, {Dim(product.m), Dim(1)})}));
+      if (both)
+        s.output(s.op("abs", {y}));
+      check(s, product, GetParam());
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Tiles, RoleClusters,
     testing::Values(Roles{2, 128, 128, 64, 3, false, false, 2},

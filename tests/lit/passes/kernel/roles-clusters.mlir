@@ -18,12 +18,18 @@ module {
 // CHECK-SAME: most_blocks = 132
 // CHECK-SAME: view 0, merged[1, 1], box[64, 128]
 // CHECK-SAME: view 1, merged[1, 1], box[64, 96]
-// Eight tiles of rows are four pairs.
 // CHECK: %[[RANK:.*]] = kernel.cluster_rank
 // CHECK: kernel.phases_alloc arrivals(1)
 // CHECK: %[[EMPTY:.*]] = kernel.phases_alloc arrivals(16)
 // CHECK-NOT: kernel.barrier
 // CHECK: kernel.cluster_barrier
+// Eight tiles of rows are four pairs: an item's pair, its place in it, the tile.
+// CHECK: %[[BLOCK:.*]] = kernel.block_id
+// CHECK: scf.for %[[ITEM:.*]] = %[[BLOCK]] to %c40_i64
+// CHECK: arith.divui %[[ITEM]], %c2_i64
+// CHECK: %[[MEMBER:.*]] = arith.remui %[[ITEM]], %c2_i64
+// CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %c2_i64
+// CHECK: arith.addi %[[FIRST]], %[[MEMBER]]
 // CHECK: kernel.phase_wait %[[EMPTY]]
 // Both operands' bytes, whoever sends them.
 // CHECK: kernel.phase_expect {{.*}} bytes(40960)

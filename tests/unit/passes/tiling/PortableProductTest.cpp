@@ -17,13 +17,14 @@ using namespace azulejo::tiling;
 
 namespace {
 
-schedule::KnobSpace portableSpace() {
+schedule::KnobSpace portableSpace(bool computed = false) {
   Result<target::TargetDesc> h200 = target::resolveTarget("h200");
   EXPECT_TRUE(h200);
   ProductFacts facts;
   facts.rows = facts.columns = facts.depth = 4096;
   facts.elementBytes = 2;
   facts.plain = false; // no bulk copies, so no roles
+  facts.computed = computed;
   return productSpace(facts, *h200);
 }
 
@@ -47,6 +48,14 @@ TEST(PortableProduct, TheBestIsOneThatWasMeasuredAsGood) {
   std::pair<int64_t, int64_t> depth{best.knob("tileK"), best.knob("stages")};
   EXPECT_NE(std::find(good.begin(), good.end(), depth), good.end())
       << best.str();
+}
+
+/// Operands that are computed come without a slice ahead: the model of those
+/// that do says nothing about them.
+TEST(PortableProduct, ComputedOperandsAreModelledByThemselves) {
+  for (const char *knobs : {"tileK=32,stages=4", "tileK=64,stages=3"})
+    EXPECT_NE(portableSpace().cost(portable(knobs)),
+              portableSpace(/*computed=*/true).cost(portable(knobs)));
 }
 
 TEST(PortableProduct, CopiesThatAreWaitedForSoonCostTime) {

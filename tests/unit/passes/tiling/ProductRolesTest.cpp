@@ -59,7 +59,8 @@ TEST(ProductRoles, CountedItemsTakeSharedMemory) {
   EXPECT_NE(with, without);
 }
 
-/// They are the tuner's to try, and nobody's default before they were measured.
+/// They are the tuner's to try, and nobody's default: they gain next to
+/// nothing.
 TEST(ProductRoles, CountedItemsAreInTheSpaceAndNoDefault) {
   Result<target::TargetDesc> h200 = target::resolveTarget("h200");
   ASSERT_TRUE(h200);
@@ -96,6 +97,10 @@ TEST(ProductRoles, ClustersHaveTilesForAllTheirBlocks) {
       "warpsM=1,warpsN=1,consumers=2,tileM=128,tileN=128,cluster=";
   EXPECT_EQ(refusal(tile + "2", 129), "");
   EXPECT_NE(refusal(tile + "2", 128), "");
+  // An item that fills a cluster up needs bounds, which whole tiles have not.
+  EXPECT_NE(refusal(tile + "2", 384), "");
+  EXPECT_EQ(refusal(tile + "2", 385), "");
+  EXPECT_EQ(refusal(tile + "2", 512), "");
   EXPECT_EQ(refusal(tile + "1", 128), "");
 }
 
