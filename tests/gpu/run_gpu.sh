@@ -230,6 +230,12 @@ for part in $only; do
     [[ $filter == '*' ]] || checked=$filter
     check_with racecheck 240 8 "$checked"
     ;;
+  synccheck)
+    checked="Roles.EveryTile:RoleAttention.EveryTile:RoleAttention.Masks"
+    checked+=":*RoleClusters.*:*RoleCounters.*"
+    [[ $filter == '*' ]] || checked=$filter
+    check_with synccheck 240 8 "$checked"
+    ;;
   traffic)
     step traffic 240 "$python" "$here/traffic.py" --out "$out/traffic.jsonl"
     ;;
