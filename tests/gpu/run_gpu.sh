@@ -5,9 +5,10 @@
 #   run_gpu.sh [options]
 #     --out DIR       logs and results (default: $OUT, else ./out)
 #     --only LIST     of: info runtime gpus instructions tuner candidates rows
-#                     tests graphs planted memcheck racecheck traffic examples
-#                     minilm compile start peers (default: all but gpus,
-#                     candidates, planted, memcheck, racecheck, minilm)
+#                     tests graphs planted memcheck racecheck synccheck traffic
+#                     examples minilm compile start peers (default: all but
+#                     gpus, candidates, planted, memcheck, racecheck, synccheck,
+#                     minilm)
 #     --graphs N      random graphs, in all (default 1000)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter), and cases
@@ -40,7 +41,7 @@ while (($#)); do
   --cases) cases=${2:?} ;;
   --minilm) minilm=${2:?} ;;
   --peers-args) read -r -a extra <<<"$2" ;;
-  *) sed -n '2,21s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+  *) sed -n '2,24s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
   esac
   shift 2
 done
