@@ -15,8 +15,9 @@ trap 'rm -rf "$work"' EXIT
 mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 
-"$cmake" -S "$here/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
+# Ninja, as ./dev: a machine need not have make.
+"$cmake" -G Ninja -S "$here/consumer" -B "$work/build" \
+  -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
 "$cmake" --build "$work/build" >/dev/null
 [ "$("$work/build/consumer_cpp")" = ok ]
 [ "$("$work/build/consumer_c")" = ok ]
@@ -68,7 +69,7 @@ if [ "$compiler" = 0 ]; then
 fi
 "$cmake" --install "$build" --component compiler --prefix "$prefix" >/dev/null
 cp -r "$here/../../examples" "$work/examples"
-"$cmake" -S "$work/examples" -B "$work/programs" \
+"$cmake" -G Ninja -S "$work/examples" -B "$work/programs" \
   -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" >/dev/null
 set -- first_kernel fused_attention fused_chain custom_mask minilm
 for name in "$@"; do
