@@ -250,12 +250,12 @@ TEST_F(GpuRuntime, TimeFromBytesToTheFirstLaunch) {
   ASSERT_TRUE(device->synchronize(lane.stream.handle()));
 }
 
-// For tools that watch kernels to find, and only on demand (run_gpu.sh,
-// `planted`). Without one both go unseen: the driver sets aside more memory
-// than was asked for, and whatever a race gives is not looked at.
+// For tools that watch kernels to find (run_gpu.sh, `planted`). Without one
+// both go unseen: the driver sets aside more memory than was asked for, and
+// whatever a race gives is not looked at.
 class Planted : public GpuRuntime {};
 
-TEST_F(Planted, DISABLED_OneElementPastTheEnd) {
+TEST_F(Planted, OneElementPastTheEnd) {
   Result<Executable> plan = load(handPlan("twice", plan::Expr(9)));
   ASSERT_TRUE(plan) << plan.error().str();
   Lane lane(*device, *plan, 1, 9);
@@ -269,7 +269,7 @@ TEST_F(Planted, DISABLED_OneElementPastTheEnd) {
   (void)device->synchronize(lane.stream.handle());
 }
 
-TEST_F(Planted, DISABLED_ReadBeforeAnotherWarpWrote) {
+TEST_F(Planted, ReadBeforeAnotherWarpWrote) {
   Result<Executable> plan = load(handPlan("race", plan::Expr(8), 256));
   ASSERT_TRUE(plan) << plan.error().str();
   Lane lane(*device, *plan, 1);

@@ -11,8 +11,8 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 SEEN = {"memcheck": "========= Invalid __global__ write of size 4 bytes",
         "racecheck": "========= Error: Race reported between Write access"}
-TESTS = {"memcheck": "Planted.DISABLED_OneElementPastTheEnd",
-         "racecheck": "Planted.DISABLED_ReadBeforeAnotherWarpWrote"}
+TESTS = {"memcheck": "Planted.OneElementPastTheEnd",
+         "racecheck": "Planted.ReadBeforeAnotherWarpWrote"}
 
 
 def program(path, text):

@@ -269,14 +269,23 @@ TEST(Forms, AWorkersAnswerKeepsTensorMaps) {
   EXPECT_TRUE(refuses([](Object &, Object *map) { map->erase("box"); }));
 }
 
-// Products by warps with roles: what their kernel states is what is launched.
-TEST(Forms, TensorMapsOfAKernelReachTheLaunch) {
+namespace {
+/// A product of 16-bit operands on a device with warp roles.
+struct Product {
   Result<target::TargetDesc> h200 = target::resolveTarget("h200");
-  ASSERT_TRUE(h200);
   std::string region = halfMatmulRegion();
   Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
   Result<graph::Graph> graph = driver::regionGraph(region);
-  ASSERT_TRUE(known && graph);
+
+  bool isThere() const { return h200 && known && graph; }
+};
+} // namespace
+
+// Products by warps with roles: what their kernel states is what is launched.
+TEST(Forms, TensorMapsOfAKernelReachTheLaunch) {
+  Product product;
+  ASSERT_TRUE(product.isThere());
+  auto &[h200, region, known, graph] = product;
   ASSERT_GT(known->fallback.knob("consumers"), 0) << known->fallback.str();
   Result<KernelCode> code =
       driver::compileKernel(region, known->fallback, *h200);
@@ -306,12 +315,9 @@ TEST(Forms, TensorMapsOfAKernelReachTheLaunch) {
 // A counter is a word of the workspace, behind all other arguments of its
 // kernel, and the general form knows nothing of it.
 TEST(Forms, ACounterIsInAZeroedBuffer) {
-  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
-  ASSERT_TRUE(h200);
-  std::string region = halfMatmulRegion();
-  Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
-  Result<graph::Graph> graph = driver::regionGraph(region);
-  ASSERT_TRUE(known && graph);
+  Product product;
+  ASSERT_TRUE(product.isThere());
+  auto &[h200, region, known, graph] = product;
   schedule::Schedule schedule = known->fallback;
   ASSERT_GT(schedule.knob("consumers"), 0) << schedule.str();
   schedule.knobs["cluster"] = 1;
@@ -357,12 +363,9 @@ TEST(Forms, ACounterIsInAZeroedBuffer) {
 
 // The same for maps and grids of any kind.
 TEST(Forms, TensorMapsAndTheMostBlocksReachTheLaunch) {
-  Result<target::TargetDesc> h200 = target::resolveTarget("h200");
-  ASSERT_TRUE(h200);
-  std::string region = halfMatmulRegion();
-  Result<driver::RegionSchedules> known = driver::schedulesOf(region, *h200);
-  Result<graph::Graph> graph = driver::regionGraph(region);
-  ASSERT_TRUE(known && graph);
+  Product product;
+  ASSERT_TRUE(product.isThere());
+  auto &[h200, region, known, graph] = product;
   Result<KernelCode> code =
       driver::compileKernel(region, known->fallback, *h200);
   ASSERT_TRUE(code) << code.error().str();
