@@ -51,14 +51,14 @@ const Ints kHeadsLast{0, 2, 1, 3};
 const Ints kLengths{0,  1,  2,   3,   7,   15,  16,  17,  31,   32,   33,  63,
                     64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025};
 
-/// Each length with one batch size; of the short ones, which cost little, with
-/// more than one sequence, and none.
-std::vector<DimValues> everySize(const Ints &lengths) {
+/// Each length with one batch size; the short ones, which cost little, with
+/// more than one sequence, too, and one with none.
+std::vector<DimValues> everySize() {
   std::vector<DimValues> sizes{{{"B", 0}, {"S", 5}}, {{"B", 2}, {"S", 129}}};
-  for (size_t i = 0; i < lengths.size(); ++i)
+  for (size_t i = 0; i < kLengths.size(); ++i)
     sizes.push_back(
-        {{"B", lengths[i] < 100 ? 1 + static_cast<int64_t>(i % 3) : 1},
-         {"S", lengths[i]}});
+        {{"B", kLengths[i] < 100 ? 1 + static_cast<int64_t>(i % 3) : 1},
+         {"S", kLengths[i]}});
   return sizes;
 }
 
@@ -67,7 +67,7 @@ protected:
   DType dtype = GetParam();
   Sketch s;
   Dim B = s.dim("B", 0, 64), S = s.dim("S", 0, 4096);
-  std::vector<DimValues> sizes = everySize(kLengths);
+  std::vector<DimValues> sizes = everySize();
   Options options;
 
   ValueId rows(int64_t width) { return s.input(dtype, {B, S, Dim(width)}); }
@@ -83,20 +83,7 @@ protected:
     return s.op("rope", {x, cosTable, sinTable});
   }
   void check() { checkEverywhere(s, sizes, options); }
-  /// The reference is quadratic in the length: of the longest, each type takes
-  /// one.
-  std::vector<DimValues> attentionSizes() const {
-    Ints lengths;
-    for (int64_t length : kLengths)
-      if (length < 1000)
-        lengths.push_back(length);
-    lengths.push_back(dtype == DType::F32   ? 1025
-                      : dtype == DType::F16 ? 1023
-                                            : 1024);
-    return everySize(lengths);
-  }
   void checkAttention() {
-    sizes = attentionSizes();
     options.perRow = true;
     check();
   }
@@ -238,7 +225,6 @@ TEST_P(Pattern, AttentionSpelledAsProductsIsRaised) {
   ValueId weights = s.op("softmax", {scores});
   s.output(s.op("matmul", {weights, v}));
   EXPECT_KERNELS(s, {"Attention"});
-  sizes = attentionSizes();
   check();
 }
 
@@ -292,8 +278,10 @@ TEST_P(Pattern, ProducerThatReadsItsConsumersConsumerIsNotMerged) {
 
 TEST_P(Pattern, CacheWritesWithRopeFeedAttention) {
   Dim L = s.dim("L", 0, 4096);
+  // Caches of every length too, each beside another length of what they get.
   for (size_t i = 0; i < sizes.size(); ++i)
-    sizes[i]["L"] = i % 2 ? 70 : kLengths[(i * 5 + 3) % kLengths.size()];
+    sizes[i]["L"] = kLengths[(i * 5 + 3) % kLengths.size()];
+  sizes.push_back({{"B", 3}, {"S", 9}, {"L", 70}});
   ValueId at = s.input(DType::I32, {B}, values({3, 60, 0})),
           lengths = s.input(DType::I32, {B}, values({5, 61, 1}));
   auto cached = [&](ValueId update) {
