@@ -66,10 +66,10 @@ def chosen(options):
 
 
 class Parent:
-    silence = 100.0  # seconds without a word: the child hangs
-
     def __init__(self, options, cases):
         self.options, self.cases, self.rows = options, cases, []
+        # Seconds without a word: the child hangs. It tunes first.
+        self.silence = 100 + 2 * options.tune * len(cases)
 
     def note(self, text):
         self.rows.append(report.json.loads(text))

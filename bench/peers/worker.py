@@ -50,8 +50,9 @@ class Worker:
         self.gpu = options.device != "cpu"
         self.place = "cuda" if self.gpu else "cpu"
         self.az = az.Library(options.library)
+        # Tunings measure: one at a time, and before anything else runs.
         self.pool = concurrent.futures.ThreadPoolExecutor(
-            min(16, os.cpu_count() or 1))
+            1 if options.tune else min(16, os.cpu_count() or 1))
         self.device = self.az.device(options.device)
         self.clock = compile_times.Clock(self.az, self.device)
         # Float32 stays float32: the reference must not be rounded.
@@ -239,12 +240,12 @@ def work(options, cases):
 
     def say(row):
         print(report.dump(row), flush=True)
+    # Neither timing nor capture likes company.
+    concurrent.futures.wait([*compiling.values(), *pinned.values()],
+                            timeout=30 + 2 * options.tune * len(cases))
     roofs = worker.roofs()
     if roofs:
         say(roofs)
-    # Neither timing nor capture likes company.
-    concurrent.futures.wait([*compiling.values(), *pinned.values()],
-                            timeout=30)
     for number, case in enumerate(cases):
         left = options.until - time.time()
         if left < 0:
