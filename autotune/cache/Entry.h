@@ -36,7 +36,7 @@ struct Entry {
   std::string payload; ///< JSON text, not yet interpreted
 };
 
-/// The content of a plan entry.
+/// The content of a plan or image entry.
 struct BlobReference {
   std::string digest;
   int64_t bytes = 0;

@@ -17,12 +17,14 @@ const char *kindName(Kind kind) {
     return "plan";
   case Kind::Tuning:
     return "tuning";
+  case Kind::Image:
+    return "image";
   }
   return "plan";
 }
 
 std::optional<Kind> parseKind(std::string_view name) {
-  for (Kind kind : {Kind::Plan, Kind::Tuning})
+  for (Kind kind : {Kind::Plan, Kind::Tuning, Kind::Image})
     if (name == kindName(kind))
       return kind;
   return std::nullopt;
@@ -110,6 +112,10 @@ Key PlanKey::key() const {
 
 Key TuningKey::key() const {
   return makeKey(Kind::Tuning, *this, deviceSlug(targetArch, silicon));
+}
+
+Key ImageKey::key() const {
+  return makeKey(Kind::Image, *this, deviceSlug(targetArch, silicon));
 }
 
 } // namespace azulejo::cache

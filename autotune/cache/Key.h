@@ -4,12 +4,13 @@
 // before it, names included, so two different lists of fields never give the
 // same bytes: "ab","c" and "a","bc" differ, as do a missing and an empty field.
 //
-// Two kinds of entries, two structs. Everything that can change what an
+// Three kinds of entries, three structs. Everything that can change what an
 // entry means is a field, and `visit` is the single list of the fields: the
 // digest, the readable form inside the entry and the completeness test all walk
 // it, so a field cannot be declared and then forgotten in one of them.
 //
 //   plan    graph and options -> what runs, machine code included
+//   image   fused region and schedule -> the machine code of its kernels
 //   tuning  fused region on this silicon -> every trial; holds no version of
 //           driver, assembler or compiler, so that an upgrade keeps the winner
 //
@@ -31,9 +32,9 @@ namespace azulejo::cache {
 /// folder ("v1"), so products with different schemas share a directory.
 inline constexpr int kSchema = 1;
 
-enum class Kind { Plan, Tuning };
+enum class Kind { Plan, Tuning, Image };
 
-/// "plan" or "tuning": the folder name and the spelling in headers.
+/// "plan", "tuning" or "image": the folder name and the spelling in headers.
 const char *kindName(Kind kind);
 std::optional<Kind> parseKind(std::string_view name);
 
@@ -126,6 +127,36 @@ struct TuningKey {
     fn("silicon", self.silicon);
     fn("family", self.family);
     fn("familyVersion", self.familyVersion);
+  }
+  Key key() const;
+};
+
+/// Key of the code of one fused region under one schedule, for any graph that
+/// holds the region. Everything that code follows from: a build of the compiler
+/// makes the same text of the same input, so neither PTX nor object has to be
+/// made to find what they become.
+struct ImageKey {
+  std::string region;    ///< canonical text of the fused region
+  std::string schedule;  ///< Schedule::str() of what was asked for
+  std::string options;   ///< forms, debugging, whether others may replace it
+  std::string assembler; ///< names with versions; "none": images stay text
+  std::string targetArch;
+  std::string cpuFeatures;
+  std::string silicon; ///< the lowering asks for units and shared memory
+  std::string compilerBuildId;
+  std::string llvmVersion;
+  std::string label; ///< not part of the key
+
+  template <typename Self, typename Fn> static void visit(Self &self, Fn fn) {
+    fn("region", self.region);
+    fn("schedule", self.schedule);
+    fn("options", self.options);
+    fn("assembler", self.assembler);
+    fn("targetArch", self.targetArch);
+    fn("cpuFeatures", self.cpuFeatures);
+    fn("silicon", self.silicon);
+    fn("compilerBuildId", self.compilerBuildId);
+    fn("llvmVersion", self.llvmVersion);
   }
   Key key() const;
 };

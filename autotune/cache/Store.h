@@ -110,7 +110,7 @@ public:
   Store &operator=(Store &&) noexcept;
   ~Store();
 
-  /// The payload of a plan key.
+  /// The payload of a plan or image key.
   std::optional<std::string> load(const Key &key);
   void store(const Key &key, std::string_view payload);
 

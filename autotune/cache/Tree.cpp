@@ -380,7 +380,7 @@ int Tree::walk(
       result = failure;
       continue;
     }
-    for (const char *folder : {"plan", "tuning", "blobs", "locks"}) {
+    for (const char *folder : {"plan", "tuning", "image", "blobs", "locks"}) {
       Fd folderFd;
       int failure = openFolder(deviceFd.get(), folder, false, folderFd);
       std::vector<std::string> shards;

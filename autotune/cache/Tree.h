@@ -41,7 +41,7 @@ std::string describeFailure(int64_t code);
 /// Where a file of the tree lies.
 struct FilePath {
   std::string device; ///< slug
-  std::string folder; ///< "plan", "tuning", "blobs" or "locks"
+  std::string folder; ///< "plan", "tuning", "image", "blobs" or "locks"
   std::string shard;  ///< first two characters of the key or digest
   std::string name;   ///< with the extension
 

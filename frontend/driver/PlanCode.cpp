@@ -5,6 +5,7 @@
 #include "frontend/driver/PlanCode.h"
 
 #include "frontend/driver/CompileGuard.h"
+#include "frontend/driver/ImageCache.h"
 #include "frontend/driver/InParallel.h"
 #include "frontend/driver/Substitutes.h"
 
@@ -35,8 +36,9 @@ struct Making {
   std::optional<Answer> answer{std::in_place};
   std::future<bool> needsGeneral = answer->future();
   std::optional<Result<KernelCode>> code, general;
-  bool hasOther = false; ///< `code` is of another schedule, and complete
-  int logLevel = 2;      ///< of the code's note
+  bool isWhole = false; ///< `code` needs no general form from elsewhere
+  bool isKept = false;  ///< `code` came from the cache
+  int logLevel = 2;     ///< of the code's note
 };
 
 class PlanCode {
@@ -45,11 +47,14 @@ public:
            const api::CompileRequest &request,
            std::optional<codegen::Assembler> assembler)
       : regions(regions), target(target), request(request),
-        assembler(std::move(assembler)), makings(regions.texts.size()) {}
+        assembler(std::move(assembler)),
+        images(target, request, this->assembler ? &*this->assembler : nullptr),
+        makings(regions.texts.size()) {}
 
   Result<std::vector<KernelCode>> run();
 
 private:
+  bool takeKept(size_t region);
   void makeForm(size_t region);
   void makeGeneral(size_t region);
   Status assemble(size_t region, KernelCode &code);
@@ -62,6 +67,7 @@ private:
   const target::TargetDesc &target;
   const api::CompileRequest &request;
   std::optional<codegen::Assembler> assembler;
+  ImageCache images;
   std::vector<Making> makings;
 };
 
@@ -103,7 +109,7 @@ Status PlanCode::assemble(size_t region, KernelCode &code) {
     if (!next)
       return next.error();
     if (assembleKernel(*next, target, *assembler)) {
-      making.hasOther = true;
+      making.isWhole = true;
       code = *std::move(next);
       code.note = note("; " + other.str() + " instead");
       return {};
@@ -160,7 +166,7 @@ Result<KernelCode> PlanCode::replaceRefused(size_t region,
     if (!next)
       return next.error();
     making.logLevel = 1;
-    making.hasOther = true;
+    making.isWhole = true;
     next->note =
         ScheduleNote{"schedule.refused", why + "; " + other.str() + " instead"};
     return next;
@@ -168,9 +174,27 @@ Result<KernelCode> PlanCode::replaceRefused(size_t region,
   return refusal;
 }
 
+bool PlanCode::takeKept(size_t region) {
+  // What tests plant takes effect when code is made.
+  if (regions.mayLower)
+    return false;
+  std::optional<KernelCode> kept =
+      images.find(regions.texts[region], regions.schedules[region]);
+  if (!kept)
+    return false;
+  Making &making = makings[region];
+  making.code = *std::move(kept);
+  making.isWhole = making.isKept = true;
+  return true;
+}
+
 void PlanCode::makeForm(size_t region) {
   CompileGuard::Subject subject(regions.nameOf(region));
   Making &making = makings[region];
+  if (takeKept(region)) {
+    making.answer.reset();
+    return;
+  }
   making.code = lowerChosen(region);
   making.answer.reset();
   if (!*making.code)
@@ -201,7 +225,7 @@ void PlanCode::makeGeneral(size_t region) {
 
 Result<KernelCode> PlanCode::join(size_t region) {
   Making &making = makings[region];
-  if (!*making.code || !making.general || making.hasOther)
+  if (!*making.code || !making.general || making.isWhole)
     return std::move(*making.code);
   if (!*making.general)
     return making.general->error();
@@ -223,14 +247,28 @@ Result<std::vector<KernelCode>> PlanCode::run() {
       makeGeneral(i - count);
   });
   std::vector<KernelCode> codes;
+  std::optional<Error> failure;
+  size_t kept = 0;
   for (size_t i = 0; i < count; ++i) {
     Result<KernelCode> code = join(i);
-    if (!code)
-      return code.error();
+    if (!code) {
+      if (!failure)
+        failure = code.error();
+      continue;
+    }
+    if (makings[i].isKept)
+      ++kept;
+    else if (!regions.mayLower)
+      images.insert(regions.texts[i], regions.schedules[i], *code);
     if (code->note)
       request.log(makings[i].logLevel, code->note->text);
     codes.push_back(*std::move(code));
   }
+  if (failure)
+    return *failure;
+  if (kept > 0)
+    request.log(2, "code from the cache: " + std::to_string(kept) + " of " +
+                       std::to_string(count) + " regions");
   return codes;
 }
 

@@ -47,7 +47,8 @@ std::optional<Error> errorFrom(const Message &message);
 /// As trial records keep it, too.
 llvm::json::Object toJson(const codegen::AssemblyReport &report);
 
-/// The image is the message's blob.
+/// All forms and kernels; the blob holds their images. Cache entries hold the
+/// same.
 Message toMessage(const KernelCode &code);
 std::optional<KernelCode> codeFrom(const Message &message);
 

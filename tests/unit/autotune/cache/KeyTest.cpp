@@ -33,12 +33,14 @@ template <typename Struct> void expectEveryFieldCounts(size_t fields) {
 
 TEST(Key, EveryFieldChangesThePlan) { expectEveryFieldCounts<PlanKey>(13); }
 TEST(Key, EveryFieldChangesTheTrials) { expectEveryFieldCounts<TuningKey>(12); }
+TEST(Key, EveryFieldChangesTheImage) { expectEveryFieldCounts<ImageKey>(9); }
 
 // A struct member that `visit` forgets would still be a std::string of the
 // struct; the sizes tell.
 TEST(Key, NoMemberIsForgotten) {
   EXPECT_EQ(sizeof(PlanKey), (13 + 1) * sizeof(std::string));
   EXPECT_EQ(sizeof(TuningKey), (12 + 1) * sizeof(std::string));
+  EXPECT_EQ(sizeof(ImageKey), (9 + 1) * sizeof(std::string));
 }
 
 TEST(Key, LabelIsNotPartOfIt) {
@@ -49,7 +51,7 @@ TEST(Key, LabelIsNotPartOfIt) {
 }
 
 TEST(Key, NewDriverOrAssemblerKeepsTheWinner) {
-  // TuningKey has no such field at all.
+  // TuningKey has no such field at all; the image does.
   KeyFields fields = TuningKey().key().fields;
   for (const auto &[name, value] : fields)
     EXPECT_TRUE(name == "familyVersion" ||
@@ -57,6 +59,10 @@ TEST(Key, NewDriverOrAssemblerKeepsTheWinner) {
                  name.find("assembler") == std::string::npos &&
                  name.find("ersion") == std::string::npos))
         << name;
+  ImageKey image;
+  std::string before = image.key().hex;
+  image.assembler = "ptxas 13.4.92";
+  EXPECT_NE(image.key().hex, before);
 }
 
 TEST(Key, EncodingIsInjective) {
@@ -77,9 +83,9 @@ TEST(Key, EncodingIsInjective) {
   };
   std::set<std::string> seen;
   for (const KeyFields &fields : lists)
-    for (Kind kind : {Kind::Plan, Kind::Tuning})
+    for (Kind kind : {Kind::Plan, Kind::Tuning, Kind::Image})
       EXPECT_TRUE(seen.insert(fieldsDigest(kind, fields)).second);
-  EXPECT_EQ(seen.size(), lists.size() * 2);
+  EXPECT_EQ(seen.size(), lists.size() * 3);
 }
 
 TEST(Key, DeviceFolderFollowsSiliconOnly) {

@@ -228,11 +228,44 @@ TEST(Forms, AWorkersAnswerKeepsTheCondition) {
   std::optional<KernelCode> back = driver::codeFrom(message);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->alignedViews, code.alignedViews);
-  EXPECT_TRUE(back->general.empty()) << "a candidate is of one form";
+  ASSERT_EQ(back->general.size(), 1u);
+  EXPECT_EQ(back->general[0].image, code.general[0].image);
+  EXPECT_EQ(back->image, code.image);
   message = driver::toMessage(code);
   message.json["alignedViews"] = llvm::json::Array{-1};
   EXPECT_FALSE(driver::codeFrom(message));
   message.json["alignedViews"] = "all";
+  EXPECT_FALSE(driver::codeFrom(message));
+}
+
+TEST(Forms, AnAnswerThatNestsFurtherIsRefused) {
+  KernelCode code = twoForms(matmulRegion(), {0, 3});
+  code.note = driver::ScheduleNote{"a.rule", "a text"};
+  KernelCode general = code.general[0];
+  code.later = {general};
+  code.later[0].general = {general};
+  auto back = driver::codeFrom(driver::toMessage(code));
+  ASSERT_TRUE(back);
+  ASSERT_TRUE(back->note);
+  EXPECT_EQ(back->note->rule, "a.rule");
+  EXPECT_EQ(back->note->text, "a text");
+  ASSERT_EQ(back->later.size(), 1u);
+  EXPECT_EQ(back->later[0].general.size(), 1u);
+  auto refuses = [&](auto edit) {
+    KernelCode bad = code;
+    edit(bad);
+    return !driver::codeFrom(driver::toMessage(bad));
+  };
+  EXPECT_FALSE(refuses([](KernelCode &) {}));
+  EXPECT_TRUE(
+      refuses([&](KernelCode &bad) { bad.general.push_back(general); }));
+  EXPECT_TRUE(refuses(
+      [&](KernelCode &bad) { bad.later[0].general[0].general = {general}; }));
+  driver::Message message = driver::toMessage(code);
+  message.json["note"] = "words";
+  EXPECT_FALSE(driver::codeFrom(message));
+  message = driver::toMessage(code);
+  message.json.erase("general");
   EXPECT_FALSE(driver::codeFrom(message));
 }
 

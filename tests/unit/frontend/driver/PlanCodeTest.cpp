@@ -1,11 +1,14 @@
 //===- PlanCodeTest.cpp - a plan's regions, compiled in pieces ------------===//
 //
 // Both forms of a region are made by different threads: they must come together
-// as if one thread had made them, however many there are.
+// as if one thread had made them, however many there are; and as if they were
+// made now, where the cache had them.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/PlanCode.h"
+#include "frontend/driver/TuningRecords.h"
+#include "tests/unit/autotune/cache/CacheTestSupport.h"
 #include "tests/unit/frontend/driver/TestRegions.h"
 
 #include "gtest/gtest.h"
@@ -24,6 +27,8 @@ std::string written(const KernelCode &code) {
     text += " aligned " + std::to_string(view);
   for (const driver::ViewMap &map : code.tensorMaps)
     text += " map " + std::to_string(map.view);
+  if (code.note)
+    text += " note " + code.note->rule + " " + code.note->text;
   for (const KernelCode &general : code.general)
     text += "\ngeneral: " + written(general);
   for (const KernelCode &next : code.later)
@@ -99,6 +104,139 @@ TEST_F(PlanCode, OfARegionThatFailsIsItsError) {
     EXPECT_NE(codes.error().message.find("no fused region"), std::string::npos)
         << codes.error().str();
   }
+}
+
+/// The same with a cache: what was compiled once is taken from it.
+class KeptCode : public PlanCode {
+protected:
+  void SetUp() override {
+    PlanCode::SetUp();
+    request.cacheDir = folder.root();
+    request.cacheTrouble = trouble.sink();
+  }
+
+  /// Compiles; how many regions came from the cache, or -1 for an error.
+  int kept() {
+    said.clear();
+    auto codes = compile(2);
+    EXPECT_TRUE(codes) << codes.error().str();
+    if (!codes)
+      return -1;
+    last.clear();
+    for (const KernelCode &code : *codes)
+      last.push_back(written(code));
+    const std::string words = "code from the cache: ";
+    size_t at = said.find(words);
+    return at == std::string::npos ? 0
+                                   : std::stoi(said.substr(at + words.size()));
+  }
+
+  cache::testing::ScratchDir folder;
+  cache::testing::Log trouble;
+  std::vector<std::string> last;
+};
+
+TEST_F(KeptCode, IsTheSameAsCodeThatIsMadeNow) {
+  ASSERT_EQ(kept(), 0);
+  std::vector<std::string> made = last;
+  std::string all;
+  for (const std::string &code : made)
+    all += code;
+  for (const char *part : {"general: ", "later: ", " map ", " aligned "})
+    EXPECT_NE(all.find(part), std::string::npos) << part;
+  EXPECT_EQ(kept(), 4);
+  EXPECT_EQ(last, made);
+  // A graph that has some of these regions is compiled where it differs.
+  texts.erase(texts.begin());
+  schedules.erase(schedules.begin());
+  texts.push_back(matmulRegion());
+  schedules.push_back(driver::schedulesOf(texts.back(), target)->fallback);
+  EXPECT_EQ(kept(), 3);
+  EXPECT_EQ(kept(), 4);
+  EXPECT_TRUE(trouble.errors.empty()) << trouble.text();
+}
+
+TEST_F(KeptCode, OfACpuToo) {
+  target = *target::resolveTarget("cpu");
+  for (size_t i = 0; i < texts.size(); ++i)
+    schedules[i] = driver::schedulesOf(texts[i], target)->fallback;
+  ASSERT_EQ(kept(), 0);
+  std::vector<std::string> made = last;
+  EXPECT_EQ(kept(), 4);
+  EXPECT_EQ(last, made);
+}
+
+TEST_F(KeptCode, ServesNothingElse) {
+  ASSERT_EQ(kept(), 0);
+  // Another schedule of one region.
+  auto known = driver::schedulesOf(texts[0], target);
+  ASSERT_TRUE(known && known->general.str() != schedules[0].str());
+  std::swap(schedules[0], known->general);
+  EXPECT_EQ(kept(), 3);
+  std::swap(schedules[0], known->general);
+  request.strict = true;
+  EXPECT_EQ(kept(), 0);
+  for (const std::string &code : last)
+    EXPECT_EQ(code.find("general: "), std::string::npos);
+  request.strict = false;
+  request.pin = "RowChain{}";
+  EXPECT_EQ(kept(), 0);
+  request.pin.clear();
+  request.debugKernels.waits = true;
+  EXPECT_EQ(kept(), 0);
+  request.debugKernels = {};
+  // Another card of the architecture, then another architecture.
+  target.units /= 2;
+  EXPECT_EQ(kept(), 0);
+  target = *target::resolveTarget("a100");
+  for (size_t i = 0; i < texts.size(); ++i)
+    schedules[i] = driver::schedulesOf(texts[i], target)->fallback;
+  EXPECT_EQ(kept(), 0);
+}
+
+TEST_F(KeptCode, ThatIsNoCodeIsMadeAgain) {
+  ASSERT_EQ(kept(), 0);
+  std::vector<std::string> made = last;
+  // Whole entries, whose content is of another program.
+  {
+    cache::Store store = driver::openStore(request);
+    int64_t spoilt = 0;
+    for (const cache::EntryInfo &entry : store.list()) {
+      ASSERT_EQ(entry.kind, cache::Kind::Image);
+      auto details = store.show(entry.key);
+      ASSERT_TRUE(details);
+      cache::Key key{cache::Kind::Image, entry.device, entry.key,
+                     details->fields, entry.label};
+      std::string payload = *store.load(key);
+      switch (spoilt++) {
+      case 0:
+        payload = "short";
+        break;
+      case 1:
+        payload.replace(8, 1, "x");
+        break;
+      case 2:
+        payload.pop_back();
+        break;
+      default:
+        payload.replace(0, 8, 8, '\xff');
+        break;
+      }
+      store.store(key, payload);
+    }
+    ASSERT_EQ(spoilt, 4);
+  }
+  EXPECT_EQ(kept(), 0);
+  EXPECT_EQ(last, made);
+  EXPECT_EQ(trouble.count(ErrorCode::CacheRejected), 4u) << trouble.text();
+  EXPECT_EQ(kept(), 4);
+}
+
+TEST_F(KeptCode, KeepsNoFailures) {
+  texts[1] = "no region";
+  EXPECT_FALSE(compile(2));
+  // What is right is: whoever mends the one need not wait for the others.
+  EXPECT_EQ(driver::openStore(request).list().size(), texts.size() - 1);
 }
 
 } // namespace
