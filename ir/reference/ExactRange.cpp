@@ -96,7 +96,8 @@ private:
 
 } // namespace
 
-/// A value that reaches outputs only, by ops that commute with rounding.
+/// A value that reaches outputs only, by ops that commute with rounding; all in
+/// one type: in a wider one its own rounding would still show.
 void Analysis::findRoundedOnce() {
   roundedOnce.assign(graph.values().size(), true);
   for (size_t i = graph.ops().size(); i-- > 0;) {
@@ -105,7 +106,8 @@ void Analysis::findRoundedOnce() {
                 std::all_of(op.results.begin(), op.results.end(),
                             [&](ValueId id) { return roundedOnce[id]; });
     for (ValueId id : op.operands)
-      roundedOnce[id] = roundedOnce[id] && once;
+      roundedOnce[id] =
+          roundedOnce[id] && once && dtypeOf(id) == dtypeOf(op.results[0]);
   }
 }
 

@@ -22,10 +22,10 @@
 // The operands of the latter have to be values of tf32, that is of 11 bits.
 //
 // One rounding is allowed at the end of each way: where a value goes to outputs
-// only, by ops that commute with rounding (they move elements or choose among
-// them), it must be exact in f32 alone, for it is rounded once whenever that
-// happens. A `cast` rounds because the graph says so, to the same value
-// everywhere, and its result is exact again.
+// only, by ops of its own type that commute with rounding (they move elements
+// or choose among them), it must be exact in f32 alone, for it is rounded once
+// whenever that happens. A `cast` rounds because the graph says so, to the same
+// value everywhere, and its result is exact again.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

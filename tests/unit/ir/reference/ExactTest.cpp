@@ -331,6 +331,28 @@ TEST(Exact, ConstantsCastsMasksAndMoves) {
   EXPECT_EQ(plainDiffers(graph, draw(graph, choice)), "");
 }
 
+// In a wider result the rounding of the product itself shows.
+TEST(Exact, AProductAmongWiderValuesIsAValueOfItsType) {
+  for (const char *kind : {"min", "max"})
+    for (DType other : {DType::F32, DType::BF16}) {
+      Graph graph;
+      ValueId x = input(graph, "x", {13, 96}, DType::BF16);
+      ValueId w = input(graph, "w", {96, 19}, DType::BF16);
+      ValueId product = append(graph, "matmul", {x, w});
+      ValueId limit = input(graph, "limit", {13, 1}, other);
+      ASSERT_TRUE(graph.output("y", append(graph, kind, {product, limit})));
+      for (size_t favoured = 0; favoured < 3; ++favoured) {
+        ExactChoice choice = choose(graph, favoured);
+        ASSERT_EQ(choice.whyNot, "") << kind << " " << dtypeName(other);
+        Tensors inputs = draw(graph, choice);
+        EXPECT_EQ(plainDiffers(graph, inputs), "")
+            << kind << " " << dtypeName(other);
+        EXPECT_EQ(plainDiffers(graph, worstOf(choice, inputs)), "")
+            << kind << " " << dtypeName(other);
+      }
+    }
+}
+
 TEST(Exact, SpacedIntegersAreEvenlySpreadAlongEveryAxis) {
   IntegerInput range{-3, 3, 8};
   HostTensor tensor = drawIntegers(DType::BF16, {24, 16, 40}, range, 7);
