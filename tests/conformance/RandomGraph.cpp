@@ -17,20 +17,46 @@ using graph::ValueId;
 using reference::HostTensor;
 using Ints = std::vector<int64_t>;
 
+constexpr int64_t kDataSeeds = 1 << 16;
 constexpr DType kFloats[] = {DType::F32, DType::F16, DType::BF16};
 constexpr int64_t kSizes[] = {1,  2,  3,  7,  15, 16,  17,  31,
                               32, 33, 63, 64, 65, 127, 128, 129};
 
-/// splitmix64: small, good enough, and the same everywhere.
-class Random {
+/// The choices of a tape, one after the other. The alternatives of each are in
+/// such an order that 0 is the simplest.
+class Choices {
 public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
+  explicit Choices(const Tape &tape) : tape(tape) {}
+
+  int64_t below(int64_t limit) {
+    if (ended())
+      return 0;
+    uint32_t choice = tape[taken.size()] % static_cast<uint32_t>(limit);
+    taken.push_back(choice);
+    return choice;
   }
+  /// False where the choice is 0.
+  bool chance(int percent) { return below(100) >= 100 - percent; }
+  /// True where the choice is 0.
+  bool usually(int percent) { return below(100) < percent; }
+  template <typename List> auto pick(const List &list) {
+    return *(std::begin(list) + below(std::ssize(list)));
+  }
+  bool ended() const { return taken.size() == tape.size(); }
+
+  /// What was read, each choice below its number of alternatives.
+  Tape taken;
+
+private:
+  const Tape &tape;
+};
+
+/// The elements of tensors, from one number: splitmix64, which is small, good
+/// enough, and the same everywhere.
+class Data {
+public:
+  explicit Data(uint64_t seed) : state(seed) {}
+
   int64_t below(int64_t limit) {
     return static_cast<int64_t>(next() % static_cast<uint64_t>(limit));
   }
@@ -39,34 +65,46 @@ public:
     return low +
            (high - low) * std::ldexp(static_cast<double>(next() >> 11), -53);
   }
-  template <typename List> auto pick(const List &list) {
-    return *(std::begin(list) + below(std::ssize(list)));
-  }
 
 private:
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
   uint64_t state;
 };
 
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : random(seed) { made.seed = seed; }
+  explicit Generator(const Tape &tape)
+      : choices(tape), data(choices.below(kDataSeeds)) {}
 
   Result<RandomGraph> run() {
     Dim batch = size(3, 3), sequence = size(129, 3);
     int64_t width = pickSize(129);
-    ValueId x = input(random.pick(kFloats), {batch, sequence, Dim(width)});
+    ValueId x = input(choices.pick(kFloats), {batch, sequence, Dim(width)});
     keep(x);
-    if (random.chance(50))
+    made.attention = choices.taken.size();
+    if (choices.chance(50))
       attention(x);
-    int64_t wanted = 8 + random.below(10);
-    for (int tries = 0; tries < 200 && failure.ok(); ++tries) {
-      if (std::ssize(made.graph.ops()) >= wanted)
+    made.steps.push_back(choices.taken.size());
+    int64_t wanted = kMinOps + choices.below(10);
+    // A tape that ends early, which only shrinking makes, is a shorter graph.
+    for (int tries = 0; tries < 200 && failure.ok() && !choices.ended();
+         ++tries) {
+      if (made.opCount() >= wanted)
         break;
+      made.steps.push_back(choices.taken.size());
       step();
     }
+    made.steps.push_back(choices.taken.size());
     markOutputs();
     if (!failure)
       return failure.error();
+    made.tape = std::move(choices.taken);
     return std::move(made);
   }
 
@@ -74,16 +112,15 @@ private:
   // Building blocks. After a failure everything turns into no-ops.
 
   int64_t pickSize(int64_t limit) {
-    int64_t value = random.pick(kSizes);
-    while (value > limit)
-      value = random.pick(kSizes);
-    return value;
+    auto fitting =
+        std::upper_bound(std::begin(kSizes), std::end(kSizes), limit);
+    return kSizes[choices.below(fitting - std::begin(kSizes))];
   }
 
   /// A new dimension, symbolic half of the time, 0 with the given chance.
   Dim size(int64_t limit, int zeroPercent = 0) {
-    int64_t value = random.chance(zeroPercent) ? 0 : pickSize(limit);
-    if (random.chance(50))
+    int64_t value = choices.chance(zeroPercent) ? 0 : pickSize(limit);
+    if (choices.usually(50))
       return Dim(value);
     std::string name = "d" + std::to_string(made.dims.size());
     made.dims[name] = value;
@@ -116,25 +153,25 @@ private:
     Ints sizes;
     for (const Dim &dim : dims)
       sizes.push_back(valueOf(dim));
-    HostTensor data = HostTensor::dense(type, sizes);
-    for (int64_t i = 0, n = data.elements(); i < n; ++i)
-      data.setFlat(i, fill(i));
-    made.inputs.push_back(std::move(data));
+    HostTensor tensor = HostTensor::dense(type, sizes);
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
+      tensor.setFlat(i, fill(i));
+    made.inputs.push_back(std::move(tensor));
     bound(*id) = limit;
     return *id;
   }
   ValueId input(DType type, const Shape &dims, double limit = 1) {
     return inputWith(type, dims, limit,
-                     [&](int64_t) { return random.uniform(-limit, limit); });
+                     [&](int64_t) { return data.uniform(-limit, limit); });
   }
   ValueId integers(const Shape &dims, int64_t low, int64_t high) {
     return inputWith(DType::I32, dims, 0, [&](int64_t) {
-      return static_cast<double>(low + random.below(high - low + 1));
+      return static_cast<double>(low + data.below(high - low + 1));
     });
   }
   ValueId mask(const Shape &dims, int truePercent) {
     return inputWith(DType::I1, dims, 1, [&](int64_t) {
-      return random.chance(truePercent) ? 1. : 0.;
+      return data.chance(truePercent) ? 1. : 0.;
     });
   }
 
@@ -176,21 +213,21 @@ private:
     for (ValueId id : pool)
       if (!used.count(id))
         fresh.push_back(id);
-    return !fresh.empty() && random.chance(70) ? random.pick(fresh)
-                                               : random.pick(pool);
+    return !fresh.empty() && choices.chance(70) ? choices.pick(fresh)
+                                                : choices.pick(pool);
   }
 
   DType similar(DType type) {
-    return random.chance(70) ? type : random.pick(kFloats);
+    return choices.usually(70) ? type : choices.pick(kFloats);
   }
 
   /// A new input that broadcasts to this shape.
   ValueId partner(ValueId x, double limit = 1) {
     Shape dims = shape(x);
-    if (random.chance(50)) {
-      dims.erase(dims.begin(), dims.begin() + random.below(rank(x) + 1));
+    if (choices.chance(50)) {
+      dims.erase(dims.begin(), dims.begin() + choices.below(rank(x) + 1));
       for (Dim &dim : dims)
-        if (random.chance(20))
+        if (choices.chance(20))
           dim = Dim(1);
     }
     return input(similar(dtype(x)), dims, limit);
@@ -200,9 +237,10 @@ private:
   ValueId sibling(ValueId x) {
     std::vector<ValueId> same;
     for (ValueId id : pool)
-      if (shape(id) == shape(x) && (id != x || random.chance(20)))
+      if (shape(id) == shape(x) && (id != x || choices.chance(20)))
         same.push_back(id);
-    return !same.empty() && random.chance(60) ? random.pick(same) : partner(x);
+    return !same.empty() && choices.chance(60) ? choices.pick(same)
+                                               : partner(x);
   }
 
   ValueId absolutePlus(ValueId x, double offset) {
@@ -237,14 +275,15 @@ private:
         &Generator::transpose,  &Generator::reshape, &Generator::slice,
         &Generator::concat,     &Generator::gather,  &Generator::broadcast,
         &Generator::updateCache};
-    (this->*random.pick(steps))(any());
+    Step step = choices.pick(steps);
+    (this->*step)(any());
   }
 
   void unary(ValueId x) {
     static constexpr const char *kinds[] = {
         "exp",  "exp2", "sin",      "cos",       "tanh", "sigmoid",
         "silu", "neg",  "gelu_erf", "gelu_tanh", "abs",  "relu"};
-    std::string kind = random.pick(kinds);
+    std::string kind = choices.pick(kinds);
     double limit = bound(x);
     if (kind == "exp")
       limit = std::exp(limit);
@@ -258,7 +297,7 @@ private:
 
   /// Functions with poles, on arguments away from them.
   void guarded(ValueId x) {
-    switch (random.below(5)) {
+    switch (choices.below(5)) {
     case 0:
       return keep(op("log", {absolutePlus(x, 1)}, std::log1p(bound(x))));
     case 1:
@@ -276,17 +315,18 @@ private:
 
   void binary(ValueId x) {
     static constexpr const char *kinds[] = {"add", "mul", "min", "max", "sub"};
-    std::string kind = random.pick(kinds);
+    std::string kind = choices.pick(kinds);
     // The difference of two related values may cancel to noise.
     ValueId y = kind == "sub" ? partner(x) : sibling(x);
     double limit = kind == "mul" ? bound(x) * bound(y) : bound(x) + bound(y);
-    keep(random.chance(50) ? op(kind, {x, y}, limit) : op(kind, {y, x}, limit));
+    keep(choices.usually(50) ? op(kind, {x, y}, limit)
+                             : op(kind, {y, x}, limit));
   }
 
   void clampOrCast(ValueId x) {
-    if (random.chance(50))
+    if (choices.usually(50))
       return keep(op("clamp", {x}, 0.75, {{"low", -0.5}, {"high", 0.75}}));
-    keep(op("cast", {x}, bound(x), {{"dtype", random.pick(kFloats)}}));
+    keep(op("cast", {x}, bound(x), {{"dtype", choices.pick(kFloats)}}));
   }
 
   void norm(ValueId x) {
@@ -296,27 +336,27 @@ private:
     Shape row{shape(x).back()};
     ValueId spread = input(dtype(x), row, 2);
     ValueId varied = op("add", {x, spread}, bound(x) + 2);
-    bool centred = random.chance(50);
+    bool centred = choices.chance(50);
     std::vector<ValueId> operands{varied};
-    if (random.chance(60))
+    if (choices.chance(60))
       operands.push_back(input(similar(dtype(x)), row));
-    if (centred && operands.size() == 2 && random.chance(50))
+    if (centred && operands.size() == 2 && choices.chance(50))
       operands.push_back(input(similar(dtype(x)), row));
     keep(op(centred ? "layer_norm" : "rms_norm", operands, 3,
-            {{"eps", random.chance(50) ? 1e-5 : 1e-2}}));
+            {{"eps", choices.usually(50) ? 1e-5 : 1e-2}}));
   }
 
   void softmax(ValueId x) {
     if (rank(x) < 1)
       return;
-    keep(op("softmax", {x}, 1, {{"axis", random.below(rank(x) + 1) - 1}}));
+    keep(op("softmax", {x}, 1, {{"axis", choices.below(rank(x) + 1) - 1}}));
   }
 
   void reduce(ValueId x) {
     Ints axes;
     int64_t folded = 1;
     for (int64_t axis = 0; axis < rank(x); ++axis)
-      if (random.chance(40)) {
+      if (choices.chance(40)) {
         axes.push_back(axis);
         folded *= valueOf(shape(x)[axis]);
       }
@@ -324,8 +364,8 @@ private:
     // too few to compare errors by statistics.
     if (axes.empty() || folded == 0 || count(shape(x)) / folded < 16)
       return;
-    AttrMap attrs{{"axes", axes}, {"keepdims", random.chance(50)}};
-    switch (random.below(3)) {
+    AttrMap attrs{{"axes", axes}, {"keepdims", choices.chance(50)}};
+    switch (choices.below(3)) {
     case 0:
       return keep(op("reduce_max", {x}, bound(x), attrs));
     case 1:
@@ -340,7 +380,7 @@ private:
   ValueId projected(ValueId x, const Dim &n, DType type) {
     const Dim inner = shape(x).back();
     auto k = static_cast<double>(std::max<int64_t>(valueOf(inner), 1));
-    bool transposed = random.chance(50);
+    bool transposed = choices.chance(50);
     ValueId weight = input(type, transposed ? Shape{n, inner} : Shape{inner, n},
                            std::sqrt(3 / k));
     return op("matmul", {x, weight}, bound(x), {{"transpose_b", transposed}});
@@ -362,7 +402,7 @@ private:
   void selfGram(ValueId x) {
     if (rank(x) < 2)
       return;
-    bool left = random.chance(50);
+    bool left = choices.chance(50);
     int64_t m = valueOf(shape(x)[rank(x) - 2]), k = valueOf(shape(x).back());
     int64_t matrices = m > 0 && k > 0 ? count(shape(x)) / (m * k) : 0;
     int64_t side = left ? k : m, folded = left ? m : k;
@@ -377,15 +417,15 @@ private:
   /// where, with a condition made from exact data.
   void choose(ValueId x) {
     ValueId condition;
-    if (random.chance(50)) {
+    if (choices.usually(50)) {
       condition = mask(shape(x), 60);
     } else {
       static constexpr const char *predicates[] = {"eq", "ne", "lt",
                                                    "le", "gt", "ge"};
       condition =
           op("compare", {integers(shape(x), -2, 2), integers(shape(x), -2, 2)},
-             1, {{"predicate", std::string(random.pick(predicates))}});
-      if (random.chance(30))
+             1, {{"predicate", std::string(choices.pick(predicates))}});
+      if (choices.chance(30))
         extraOutputs.push_back(condition);
     }
     ValueId y = sibling(x);
@@ -394,22 +434,22 @@ private:
 
   /// Rotates x: positions on the given axis, channels last.
   ValueId rotated(ValueId x, int64_t positionAxis) {
-    int64_t half = 1 + random.below(valueOf(shape(x).back()) / 2);
+    int64_t half = 1 + choices.below(valueOf(shape(x).back()) / 2);
     Shape table{shape(x)[positionAxis]};
     table.resize(static_cast<size_t>(rank(x) - 1 - positionAxis), Dim(1));
     table.push_back(Dim(half));
     std::vector<double> angles;
     DType type = similar(dtype(x));
     ValueId cosines = inputWith(type, table, 1, [&](int64_t) {
-      angles.push_back(random.uniform(0, 6.2831853));
+      angles.push_back(data.uniform(0, 6.2831853));
       return std::cos(angles.back());
     });
     ValueId sines = inputWith(type, table, 1, [&](int64_t i) {
       return std::sin(angles[static_cast<size_t>(i)]);
     });
-    return op(
-        "rope", {x, cosines, sines}, 1.5 * bound(x),
-        {{"pairing", std::string(random.chance(50) ? "half" : "interleaved")}});
+    return op("rope", {x, cosines, sines}, 1.5 * bound(x),
+              {{"pairing",
+                std::string(choices.usually(50) ? "half" : "interleaved")}});
   }
 
   void rope(ValueId x) {
@@ -421,7 +461,7 @@ private:
   void transpose(ValueId x) {
     Ints perm;
     for (int64_t axis = 0; axis < rank(x); ++axis)
-      perm.insert(perm.begin() + random.below(axis + 1), axis);
+      perm.insert(perm.begin() + choices.below(axis + 1), axis);
     if (rank(x) >= 2)
       keep(permuted(x, perm));
   }
@@ -430,10 +470,10 @@ private:
     Shape dims = shape(x);
     if (dims.empty())
       return;
-    int64_t axis = random.below(rank(x));
+    int64_t axis = choices.below(rank(x));
     int64_t extent = dims[axis].constant().value_or(1);
-    if (rank(x) >= 2 && random.chance(60)) { // merge two axes
-      axis = random.below(rank(x) - 1);
+    if (rank(x) >= 2 && choices.chance(60)) { // merge two axes
+      axis = choices.below(rank(x) - 1);
       dims[axis] = dims[axis] * dims[axis + 1];
       dims.erase(dims.begin() + axis + 1);
     } else if (rank(x) < 5) { // split one, or add one of size 1
@@ -450,13 +490,13 @@ private:
     Shape sizes;
     for (const Dim &dim : shape(x)) {
       int64_t extent = dim.constant().value_or(0);
-      bool cut = extent > 1 && random.chance(50);
-      int64_t start = cut ? random.below(extent) : 0;
-      int64_t step = cut ? 1 + random.below(3) : 1;
+      bool cut = extent > 1 && choices.chance(50);
+      int64_t start = cut ? choices.below(extent) : 0;
+      int64_t step = cut ? 1 + choices.below(3) : 1;
       int64_t room = cut ? (extent - 1 - start) / step + 1 : 0;
       starts.push_back(start);
       steps.push_back(step);
-      sizes.push_back(cut ? Dim(1 + random.below(room)) : dim);
+      sizes.push_back(cut ? Dim(1 + choices.below(room)) : dim);
     }
     if (sizes != shape(x))
       keep(op("slice", {x}, bound(x),
@@ -466,14 +506,14 @@ private:
   void concat(ValueId x) {
     if (rank(x) < 1 || count(shape(x)) > kMaxElements / 8)
       return;
-    int64_t axis = random.below(rank(x));
+    int64_t axis = choices.below(rank(x));
     Shape dims = shape(x);
-    if (!random.chance(30))
+    if (!choices.chance(30))
       dims[axis] = size(17, 10);
     if (count(dims) > kMaxElements / 2)
       return;
     ValueId y = dims == shape(x) ? x : input(dtype(x), dims);
-    if (random.chance(50))
+    if (choices.chance(50))
       std::swap(x, y);
     keep(op("concat", {x, y}, std::max(bound(x), bound(y)), {{"axis", axis}}));
   }
@@ -481,9 +521,9 @@ private:
   void gather(ValueId x) {
     if (rank(x) < 1 || rank(x) > 4 || count(shape(x)) > kMaxElements / 64)
       return;
-    int64_t axis = random.below(rank(x));
+    int64_t axis = choices.below(rank(x));
     Shape dims{size(17)};
-    if (random.chance(30))
+    if (choices.chance(30))
       dims.push_back(size(3));
     int64_t extent = valueOf(shape(x)[axis]); // ids may lie just outside
     keep(op("gather", {x, integers(dims, -1, extent)}, bound(x),
@@ -501,13 +541,13 @@ private:
   void updateCache(ValueId x) {
     if (rank(x) < 2 || count(shape(x)) > kMaxElements / 8)
       return;
-    int64_t axis = 1 + random.below(rank(x) - 1);
+    int64_t axis = 1 + choices.below(rank(x) - 1);
     Shape dims = shape(x);
     dims[axis] = size(65);
     if (count(dims) > kMaxElements)
       return;
     int64_t extent = valueOf(dims[axis]);
-    Shape positions = random.chance(50) ? Shape{} : Shape{dims[0]};
+    Shape positions = choices.usually(50) ? Shape{} : Shape{dims[0]};
     ValueId at = integers(positions, -1, extent);
     keep(op("cache_update", {input(dtype(x), dims), x, at}, bound(x) + 1,
             {{"axis", axis}}));
@@ -539,13 +579,13 @@ private:
   AttrMap extras(const Heads &h, std::vector<ValueId> &operands) {
     static constexpr const char *alignments[] = {"none", "bottom_right",
                                                  "top_left"};
-    AttrMap attrs{{"causal", std::string(random.pick(alignments))},
+    AttrMap attrs{{"causal", std::string(choices.pick(alignments))},
                   {"layout", std::string(h.bshd ? "bshd" : "bhsd")}};
-    if (std::get<std::string>(attrs["causal"]) != "none" && random.chance(40))
+    if (std::get<std::string>(attrs["causal"]) != "none" && choices.chance(40))
       attrs["window"] = pickSize(33);
-    if (random.chance(30))
+    if (choices.chance(30))
       attrs["softcap"] = 2.0;
-    if (random.chance(30))
+    if (choices.chance(30))
       attrs["scale"] = 0.3;
     std::string roles;
     auto give = [&](const char *role, ValueId id) {
@@ -553,41 +593,43 @@ private:
       operands.push_back(id);
     };
     Shape plane{h.queries, h.keys};
-    if (random.chance(25))
-      give(
-          "bias",
-          input(random.pick(kFloats),
-                random.chance(50) ? plane : Shape{Dim(h.query), Dim(1), h.keys},
-                2));
-    if (random.chance(25))
+    if (choices.chance(25)) {
+      DType type = choices.pick(kFloats);
+      give("bias",
+           input(type,
+                 choices.usually(50) ? plane
+                                     : Shape{Dim(h.query), Dim(1), h.keys},
+                 2));
+    }
+    if (choices.chance(25))
       give("mask",
-           mask(random.chance(50) ? plane
-                                  : Shape{h.batch, Dim(1), h.queries, h.keys},
+           mask(choices.usually(50) ? plane
+                                    : Shape{h.batch, Dim(1), h.queries, h.keys},
                 70));
-    if (random.chance(30))
+    if (choices.chance(30))
       give("lengths", integers({h.batch}, 0, valueOf(h.keys)));
-    if (random.chance(20))
+    if (choices.chance(20))
       give("slopes", inputWith(DType::F32, {Dim(h.query)}, 1, [&](int64_t) {
-             return random.uniform(0.02, 0.5);
+             return data.uniform(0.02, 0.5);
            }));
     attrs["roles"] = roles;
-    attrs["lse"] = random.chance(50);
+    attrs["lse"] = choices.chance(50);
     return attrs;
   }
 
   void attention(ValueId x) {
     static constexpr int64_t ratios[] = {1, 1, 2, 3};
-    int64_t kv = 1 + random.below(3), headSize = pickSize(65);
+    int64_t kv = 1 + choices.below(3), headSize = pickSize(65);
     Heads h{shape(x)[0],
             shape(x)[1],
             shape(x)[1],
-            kv * random.pick(ratios),
+            kv * choices.pick(ratios),
             kv,
             headSize,
-            random.chance(80) ? headSize : pickSize(33),
-            random.chance(50),
+            choices.usually(80) ? headSize : pickSize(33),
+            choices.usually(50),
             dtype(x)};
-    bool self = random.chance(50);
+    bool self = choices.usually(50);
     if (!self)
       h.keys = size(129, 3);
     int64_t rows = valueOf(h.batch) * valueOf(h.queries);
@@ -603,7 +645,7 @@ private:
     ValueId v = self ? split(projected(x, Dim(h.kv * h.sizeV), h.type), h,
                              h.keys, h.kv, h.sizeV)
                      : newCache(h, h.sizeV);
-    if (h.size >= 2 && random.chance(40)) {
+    if (h.size >= 2 && choices.chance(40)) {
       int64_t positions = h.bshd ? 1 : 2;
       // The tables may be wider than q and k, which then stay one type.
       q = sameType(rotated(q, positions), h.type);
@@ -634,7 +676,7 @@ private:
     std::vector<ValueId> outputs = extraOutputs;
     for (ValueId id : pool)
       if (made.graph.values()[id].producer >= 0 &&
-          (!used.count(id) || random.chance(10)))
+          (!used.count(id) || choices.chance(10)))
         outputs.push_back(id);
     if (outputs.size() < 2)
       outputs.push_back(pool.back());
@@ -644,7 +686,8 @@ private:
       failure = made.graph.output("y" + std::to_string(i), outputs[i]);
   }
 
-  Random random;
+  Choices choices;
+  Data data;
   RandomGraph made;
   Status failure;
   std::vector<ValueId> pool;    ///< float values to build on
@@ -655,8 +698,14 @@ private:
 
 } // namespace
 
-Result<RandomGraph> makeRandomGraph(uint64_t seed) {
-  return Generator(seed).run();
+int64_t RandomGraph::opCount() const {
+  return std::count_if(
+      graph.ops().begin(), graph.ops().end(),
+      [](const graph::Op &op) { return op.kind != "constant"; });
+}
+
+Result<RandomGraph> makeRandomGraph(const Tape &tape) {
+  return Generator(tape).run();
 }
 
 } // namespace azulejo::conformance

@@ -1,21 +1,22 @@
 //===- RandomGraphTest.cpp - random graphs against the oracle -------------===//
 //
-// AZULEJO_SEED picks the first seed ("time": by the clock), which is printed;
-// AZULEJO_GRAPHS how many graphs are run and checked: a drawn graph that is
-// refused, as documented, does not count, and another seed takes its place. A
-// failure prints its seed: run again with AZULEJO_SEED=<seed> AZULEJO_GRAPHS=1.
+// RapidCheck draws the tapes that the graphs are made of (RandomTape.h), one
+// for each seed. AZULEJO_SEED picks the first seed ("time": by the clock),
+// which is printed; AZULEJO_GRAPHS how many graphs are run and checked: a drawn
+// graph that is refused, as documented, does not count, and another seed takes
+// its place.
 //
-// The generator (RandomGraph.h) is our own rather than RapidCheck's: a graph is
-// drawn op by op, each choice from what is legal for the values at hand, and
-// not shrunk from a list of independent values; and one number must give the
-// same graph in every version of every library.
+// A graph that fails is shrunk to one that fails in the same way: the failure
+// prints both, the tape of the smaller one, to be kept in FailedTapes.cpp, and
+// the seed: run again with AZULEJO_SEED=<seed> AZULEJO_GRAPHS=1.
 //
 // On a GPU every graph runs four ways that must agree: fused and unfused on the
 // GPU, fused on the CPU, and the float64 reference, which judges each of them.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
-#include "tests/conformance/RandomGraph.h"
+#include "tests/conformance/FailedTapes.h"
+#include "tests/conformance/RandomTape.h"
 #include "tests/conformance/Sketch.h"
 #include "tests/conformance/Skips.h"
 
@@ -63,26 +64,97 @@ std::vector<Way> waysOf(uint64_t seed) {
           {"CPU fused", &TestDevice::cpu(), true}};
 }
 
+/// What became of a graph compiled, and run where there is such a device, in
+/// one way.
+struct Attempt {
+  enum Kind {
+    Refused, ///< a size that no tensor of a run carries, as documented
+    Lacks,   ///< the device lacks something
+    Fails,   ///< to compile
+    Compiled,
+    Agrees,
+    Differs
+  };
+  Kind kind = Compiled;
+  Error error; ///< of a graph that was not compiled
+  std::string difference;
+  std::unique_ptr<Subject> subject; ///< of one that was
+
+  bool failed() const { return kind == Fails || kind == Differs; }
+  bool sameAs(const Attempt &other) const {
+    return kind == other.kind && error.code == other.error.code &&
+           error.rule == other.error.rule;
+  }
+};
+
+/// Without `expected` nothing is run.
+Attempt attempt(const RandomGraph &drawn, const Expected *expected,
+                const Way &way, bool strided) {
+  Options options;
+  options.device = way.device;
+  options.fuse = way.fuse;
+  options.strided = strided;
+  Attempt made;
+  Result<std::unique_ptr<Subject>> subject =
+      Subject::compile(drawn.graph, options);
+  if (!subject) {
+    made.error = subject.error();
+    made.kind = made.error.rule == "graph.bind"          ? Attempt::Refused
+                : isLackOf(*way.device, subject.error()) ? Attempt::Lacks
+                                                         : Attempt::Fails;
+    return made;
+  }
+  made.subject = std::move(*subject);
+  if (!expected)
+    return made;
+  made.difference =
+      made.subject->check(drawn.dims, drawn.inputs, *expected, options);
+  made.kind = made.difference.empty() ? Attempt::Agrees : Attempt::Differs;
+  return made;
+}
+
+/// What a failure says of a graph and what became of it.
+std::string told(const RandomGraph &drawn, const Attempt &made) {
+  std::string text =
+      made.kind == Attempt::Fails ? made.error.str() : made.difference;
+  if (made.subject)
+    for (const plan::Launch &launch : made.subject->plan().launches) {
+      text += "\n  " + launch.schedule + ":";
+      for (const std::string &op : launch.ops)
+        text += " " + op;
+    }
+  text += "\n" + drawn.graph.canonical();
+  for (const auto &[name, value] : drawn.dims)
+    text += name + " = " + std::to_string(value) + "\n";
+  return text;
+}
+
 class Campaign {
 public:
   void run(uint64_t seed) {
     SCOPED_TRACE("AZULEJO_SEED=" + std::to_string(seed));
-    Result<RandomGraph> drawn = makeRandomGraph(seed);
+    Result<RandomGraph> drawn = makeRandomGraph(drawTape(seed));
     ASSERT_TRUE(drawn.ok()) << drawn.error().str();
+    EXPECT_GE(drawn->opCount(), kMinOps);
+    run(*drawn, seed);
+  }
+
+  /// In the ways that the seed stands for.
+  void run(const RandomGraph &drawn, uint64_t seed) {
     ++graphs;
-    for (const graph::Op &op : drawn->graph.ops())
+    for (const graph::Op &op : drawn.graph.ops())
       if (op.kind == "attention") {
         ++attention;
         break;
       }
     Result<Expected> expected = Expected();
     if (TestDevice::current().canRun())
-      expected = expectedOf(drawn->graph, drawn->dims, drawn->inputs);
+      expected = expectedOf(drawn.graph, drawn.dims, drawn.inputs);
     ASSERT_TRUE(expected.ok()) << expected.error().str();
     bool everyWay = true;
     uint64_t lacksBefore = lacks;
     for (const Way &way : waysOf(seed))
-      everyWay &= runOne(*drawn, *expected, way, seed % 3 == 0);
+      everyWay &= runOne(drawn, *expected, way, seed % 3 == 0);
     complete += everyWay;
     lacking += lacks != lacksBefore;
   }
@@ -101,60 +173,80 @@ public:
   }
 
 private:
+  static constexpr uint64_t kMostShrunk = 3;
   uint64_t lacks = 0;
 
   /// Whether the graph was run this way.
   bool runOne(const RandomGraph &drawn, const Expected &expected,
               const Way &way, bool strided) {
-    Options options;
-    options.device = way.device;
-    options.fuse = way.fuse;
-    options.strided = strided;
-    Result<std::unique_ptr<Subject>> subject =
-        Subject::compile(drawn.graph, options);
-    if (!subject && subject.error().rule == "graph.bind") {
-      // A size that no tensor of a run carries: refused, as documented.
-      ++refused;
-      return false;
+    Attempt made = attempt(drawn, way.device->canRun() ? &expected : nullptr,
+                           way, strided);
+    if (made.subject) {
+      recordCompiled();
+      for (const plan::Launch &launch :
+           conformance::launchesAtMost(made.subject->plan())) {
+        std::string region = launch.family;
+        for (const std::string &op : launch.ops)
+          region += " " + op;
+        regions.insert(region);
+      }
     }
-    if (!subject && isLackOf(*way.device, subject.error())) {
-      recordLack(subject.error());
+    if (made.kind == Attempt::Lacks) {
+      recordLack(made.error);
       ++lacks;
-      return false;
     }
-    if (!subject) {
-      fail(drawn, way, subject.error().str(), "");
-      return false;
-    }
-    recordCompiled();
-    std::string kernels;
-    for (const plan::Launch &launch : (*subject)->plan().launches) {
-      kernels += "\n  " + launch.schedule + ":";
-      for (const std::string &op : launch.ops)
-        kernels += " " + op;
-    }
-    for (const plan::Launch &launch :
-         conformance::launchesAtMost((*subject)->plan())) {
-      std::string region = launch.family;
-      for (const std::string &op : launch.ops)
-        region += " " + op;
-      regions.insert(region);
-    }
-    if (!way.device->canRun())
-      return false;
-    std::string difference =
-        (*subject)->check(drawn.dims, drawn.inputs, expected, options);
-    if (!difference.empty())
-      fail(drawn, way, difference, kernels);
-    return true;
+    refused += made.kind == Attempt::Refused;
+    if (made.failed())
+      fail(drawn, made, way, strided);
+    return made.kind == Attempt::Agrees || made.kind == Attempt::Differs;
   }
 
-  void fail(const RandomGraph &drawn, const Way &way, const std::string &what,
-            const std::string &kernels) {
-    ADD_FAILURE() << way.name << ": " << what << kernels << "\n"
-                  << drawn.graph.canonical();
+  void fail(const RandomGraph &drawn, const Attempt &made, const Way &way,
+            bool strided) {
     ++failures;
     lost |= !way.device->synchronize();
+    std::string smaller;
+    if (!lost && failures <= kMostShrunk)
+      smaller = shrunk(drawn, made, way, strided);
+    ADD_FAILURE() << way.name << (strided ? ", strided: " : ": ")
+                  << told(drawn, made) << smaller;
+  }
+
+  /// The simplest graph found that fails in the same way, for the message.
+  std::string shrunk(const RandomGraph &drawn, const Attempt &made,
+                     const Way &way, bool strided) {
+    std::string last = told(drawn, made);
+    auto fails = [&](const RandomGraph &candidate) {
+      if (lost)
+        return false;
+      Result<Expected> expected = Expected();
+      if (made.kind == Attempt::Differs)
+        expected =
+            expectedOf(candidate.graph, candidate.dims, candidate.inputs);
+      if (!expected)
+        return false;
+      Attempt again = attempt(
+          candidate, made.kind == Attempt::Differs ? &*expected : nullptr, way,
+          strided);
+      lost |= !way.device->synchronize();
+      if (!again.sameAs(made))
+        return false;
+      last = told(candidate, again);
+      return true;
+    };
+    const ShrinkBudget budget;
+    Shrunk found = shrinkGraph(drawn, fails, budget);
+    return "\nShrunk from " + std::to_string(drawn.opCount()) + " ops to " +
+           std::to_string(found.graph.opCount()) + " in " +
+           std::to_string(found.tries) + " tries of at most " +
+           std::to_string(budget.tries) + ", " +
+           std::to_string(static_cast<int>(found.seconds)) +
+           " seconds of at most " +
+           std::to_string(static_cast<int>(budget.seconds)) +
+           (found.smallest ? ", and nothing simpler fails: "
+            : lost         ? ", until the device was lost: "
+                           : ", when the budget was spent: ") +
+           last + "tape " + spelled(found.graph.tape);
   }
 };
 
@@ -197,17 +289,17 @@ TEST(RandomGraph, AgreesWithTheOracle) {
     GTEST_SKIP() << "no graph could be run in every way";
 }
 
-/// Seeds that have found something, each with what it was.
-TEST(RandomGraph, SeedsThatOnceFailed) {
-  const uint64_t seeds[] = {
-      1002148, // an output is a broadcast of few values
-      2001776, // every element of an output is the same value
-      5099,    // a product of f16 and f32 rounded the f32 to f16, on a GPU
-  };
+TEST(RandomGraph, TapesThatOnceFailed) {
   Campaign campaign;
-  for (uint64_t seed : seeds)
-    campaign.run(seed);
+  for (const FailedTape &failed : failedTapes()) {
+    SCOPED_TRACE(failed.what);
+    Result<RandomGraph> made = makeRandomGraph(failed.tape);
+    ASSERT_TRUE(made.ok()) << made.error().str();
+    // One that no longer is what the tape reads is another graph.
+    EXPECT_EQ(spelled(made->tape), spelled(failed.tape));
+    campaign.run(*made, failed.seed);
+  }
   if (!TestDevice::current().canRun())
     GTEST_SKIP() << "compiled for a device that is not here";
-  EXPECT_EQ(campaign.complete, std::size(seeds));
+  EXPECT_EQ(campaign.complete, failedTapes().size());
 }

@@ -9,7 +9,7 @@
 #include "ir/reference/Evaluate.h"
 #include "ir/reference/ExactInputs.h"
 #include "ir/reference/Float.h"
-#include "tests/conformance/RandomGraph.h"
+#include "tests/conformance/RandomTape.h"
 
 #include <gtest/gtest.h>
 
@@ -431,7 +431,7 @@ TEST(Exact, DifferencesNameTheFirstElement) {
 TEST(Exact, RandomGraphs) {
   int accepted = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
-    auto made = conformance::makeRandomGraph(seed);
+    auto made = conformance::makeRandomGraph(conformance::drawTape(seed));
     ASSERT_TRUE(made) << made.error().str();
     // Each value of the graph is an output of one of its own, as regions are
     // parts of graphs; so most ops are reached before one that rounds.
