@@ -354,35 +354,6 @@ void Store::discard(const Key &key, const std::string &reason) {
     state->noteEnvironment(state->nameOf(*state->root, file), code);
 }
 
-struct TuneLock::Held {
-  std::shared_ptr<Store::State> state; ///< keeps the tree open
-  FilePath path;
-  Fd fd;
-  ~Held() {
-    if (fd)
-      state->root->unlock(path, fd);
-  }
-};
-
-TuneLock::TuneLock(std::unique_ptr<Held> held) : held(std::move(held)) {}
-TuneLock::TuneLock(TuneLock &&) noexcept = default;
-TuneLock &TuneLock::operator=(TuneLock &&) noexcept = default;
-TuneLock::~TuneLock() = default;
-
-std::optional<TuneLock> Store::lockForTuning(const Key &key, int64_t waitMs) {
-  auto held = std::make_unique<TuneLock::Held>();
-  held->state = state;
-  held->path = tuneLockPath(key.device, key.hex);
-  if (state->root) {
-    int code = state->root->lock(held->path, waitMs, held->fd);
-    if (code == -EWOULDBLOCK)
-      return std::nullopt;
-    if (code < 0)
-      state->noteEnvironment(state->nameOf(*state->root, held->path), code);
-  }
-  return TuneLock(std::move(held));
-}
-
 Stats Store::stats() const {
   std::lock_guard<std::mutex> guard(state->mutex);
   return state->stats;

@@ -124,8 +124,9 @@ public:
   void discard(const Key &key, const std::string &reason);
 
   /// Waits at most `waitMs` to be the only process that tunes the key. Nothing
-  /// means that somebody else is still tuning it. Where locks do not work the
-  /// result holds nothing, and two processes may tune the same key.
+  /// means that somebody else is still tuning it. Where locks do not work, or
+  /// there is no directory, threads of this process take turns all the same,
+  /// whichever store they ask; another process may tune the same key.
   std::optional<TuneLock> lockForTuning(const Key &key, int64_t waitMs);
 
   Stats stats() const;

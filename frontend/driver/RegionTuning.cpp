@@ -301,15 +301,24 @@ void RegionTuning::shareResults() {
 
 static Error nothingGood(const std::vector<Candidate> &candidates) {
   std::string reasons;
-  // What was right had no time to be measured: that is no reason of its own.
-  for (const Candidate &candidate : candidates)
-    if (!candidate.reason.empty() && !candidate.sameAs &&
-        candidate.status != status::ok && reasons.size() < 200)
-      reasons += (reasons.empty() ? ": " : "; ") + candidate.status + ": " +
-                 candidate.reason;
+  size_t compiled = 0, good = 0;
+  for (const Candidate &candidate : candidates) {
+    compiled += !candidate.digest.empty();
+    // What was right had no time to be measured: that is no reason of its own.
+    if (candidate.status == status::ok)
+      ++good;
+    else if (!candidate.reason.empty() && !candidate.sameAs &&
+             reasons.size() < 200)
+      reasons += "; " + candidate.status + ": " + candidate.reason;
+  }
   return makeError(ErrorCode::TuneFailed, "tuning",
-                   "no candidate could be measured" + reasons, "tune.none",
-                   "the default schedule is used; tune with more seconds");
+                   "no candidate could be measured: of " +
+                       std::to_string(candidates.size()) + " the budget let " +
+                       std::to_string(compiled) + " be compiled and " +
+                       std::to_string(good) + " were right" + reasons,
+                   "tune.none",
+                   "the default schedule is used; tune with more seconds, and "
+                   "one graph at a time");
 }
 
 /// Starts the runner that verifies and times.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <thread>
 
 namespace azulejo::cache {
 namespace {
@@ -268,6 +269,29 @@ TEST(Store, ForeignFilesAndSchemasAreLeftAlone) {
   EXPECT_TRUE(store.list().empty());
   EXPECT_EQ(readFile(dir.root() + "/v2/sm_90a-0/plan/ab/x.json"), "future");
   EXPECT_EQ(readFile(dir.root() + "/v1/NOT A DEVICE/plan/ab/x.json"), "other");
+}
+
+// Two tunings of one device at a time would measure each other, with a
+// directory or without.
+TEST(Store, ThreadsTakeTurnsWithoutADirectory) {
+  CacheOptions off;
+  off.mode = Mode::Off;
+  Key key = tuningKey("r").key(), other = tuningKey("s").key();
+  Store first = Store::open(off), second = Store::open(off);
+  {
+    auto mine = first.lockForTuning(key, 0);
+    ASSERT_TRUE(mine);
+    EXPECT_FALSE(second.lockForTuning(key, 0));
+    EXPECT_FALSE(second.lockForTuning(key, 20));
+    EXPECT_TRUE(second.lockForTuning(other, 0));
+    std::optional<TuneLock> theirs;
+    std::thread waiting([&] { theirs = second.lockForTuning(key, 60000); });
+    mine.reset();
+    waiting.join();
+    EXPECT_TRUE(theirs);
+    EXPECT_FALSE(first.lockForTuning(key, 0));
+  }
+  EXPECT_TRUE(first.lockForTuning(key, 0));
 }
 
 } // namespace

@@ -309,6 +309,9 @@ TEST_F(TunerTest, NothingGoodGivesTheDefaultAndAWarning) {
   EXPECT_EQ(winner, known(region).fallback.str());
   EXPECT_NE(messages.find("default schedule"), std::string::npos);
   EXPECT_NE(messages.find("[tune.none]"), std::string::npos);
+  EXPECT_NE(messages.find("of 3 the budget let 3 be compiled and 0 were right"),
+            std::string::npos)
+      << messages;
   EXPECT_FALSE(complete);
   EXPECT_EQ(rows.size(), 3u);
   request.tuneSeconds = 0;
