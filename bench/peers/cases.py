@@ -165,6 +165,24 @@ class Matmul(Case):
         return [(lambda o: o[at], y)]
 
 
+class Single(Matmul):
+    """The plain product of f32: exact ("ieee"), or with operands that may be
+    rounded to tf32."""
+    kind = "single"
+
+    def inputs(self):
+        return [dataclasses.replace(spec, dtype=az.F32)
+                for spec in super().inputs()]
+
+    def outputs(self):
+        return [dataclasses.replace(spec, dtype=az.F32)
+                for spec in super().outputs()]
+
+    def body(self, g, x, w):
+        return [g.op("matmul", [x, w], precision=self.p["precision"],
+                     transpose_b=self.p["layout"] == "nt")]
+
+
 class Rows(Case):
     """A chain over rows of [M, N]; p["chain"] names it."""
     kind = "rows"
@@ -264,6 +282,11 @@ def matmul(suite, M, N, K, epilogue="", layout="nt"):
                   layout=layout)
 
 
+def single(suite, M, N, K, precision, layout="nt"):
+    return Single(suite, f"matmul {M}x{N}x{K} {layout} f32 {precision}", M=M,
+                  N=N, K=K, epilogue="", layout=layout, precision=precision)
+
+
 def rows(suite, chain, M, N):
     return Rows(suite, f"{chain} {M}x{N}", chain=chain, M=M, N=N)
 
@@ -308,6 +331,10 @@ def products():
               for e in ("bias_gelu", "residual")]
     cases += [matmul("matmul", *shape, layout="nn") for shape in SHAPES]
     cases += [fronted("matmul", *front) for front in FRONTS]
+    cases += [single("matmul", *shape, "tf32", layout)
+              for shape in (SHAPES[0], SHAPES[4], SHAPES[9])
+              for layout in ("nt", "nn")]
+    cases.append(single("matmul", *SHAPES[0], "ieee"))
     return cases
 
 
@@ -333,6 +360,8 @@ def tiny():
     cases += [matmul("tiny", 33, 65, 48, epilogue=e, layout=layout)
               for e in ("", "bias_gelu", "residual") for layout in ("nt", "nn")]
     cases += [fronted("tiny", front, 33, 65, 48) for front in Fronted.TENSORS]
+    cases += [single("tiny", 33, 65, 48, precision)
+              for precision in ("tf32", "ieee")]
     cases += [rows("tiny", chain, 31, 257) for chain in Rows.TENSORS]
     cases.append(rope("tiny", 2, 24, 3, 16))
     cases.append(Gpt2("tiny", "gpt2 forward 2x16", B=2, S=16, layers=2,

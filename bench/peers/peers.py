@@ -95,6 +95,19 @@ def _product(case):
     return run
 
 
+def _single(case):
+    """Whether operands may be rounded is a switch of the process in torch."""
+    product, flags = _product(case), torch.backends.cuda.matmul
+
+    def run(x, w):
+        flags.allow_tf32 = case.p["precision"] == "tf32"
+        try:
+            return product(x, w)
+        finally:
+            flags.allow_tf32 = False
+    return run
+
+
 def _inductor_product(case):
     if not case.p["epilogue"]:
         raise Unavailable("the same library call as eager")
@@ -133,6 +146,7 @@ PEERS = {
                   "fa2": _sdpa(SDPBackend.FLASH_ATTENTION),
                   "fa4": _flash_attention_4},
     "matmul": {"eager": _product, "inductor": _inductor_product},
+    "single": {"eager": _single},
     "fronted": {"eager": _fronted,
                 "inductor": lambda c: compiled(_fronted(c))},
     "rows": {"eager": _chain, "inductor": lambda c: compiled(_chain(c))},

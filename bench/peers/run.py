@@ -66,10 +66,12 @@ def chosen(options):
 
 
 class Parent:
+    silence = 100.0  # seconds without a word: the child hangs
+
     def __init__(self, options, cases):
         self.options, self.cases, self.rows = options, cases, []
-        # Seconds without a word: the child hangs. It tunes first.
-        self.silence = 100 + 2 * options.tune * len(cases)
+        # The child tunes everything before its first word.
+        self.patience = self.silence + 2 * options.tune * len(cases)
 
     def note(self, text):
         self.rows.append(report.json.loads(text))
@@ -114,11 +116,11 @@ class Parent:
         done, begun = first, False
         while True:
             try:
-                text = lines.get(timeout=self.silence)
+                text = lines.get(timeout=self.patience)
             except queue.Empty:
                 process.kill()
                 process.wait()
-                self.failed(done, f"no answer within {self.silence:.0f} s")
+                self.failed(done, f"no answer within {self.patience:.0f} s")
                 return done + 1
             if text is None:
                 break

@@ -40,7 +40,8 @@ class Parent(run.Parent):
     silence = 2.0
 
     def __init__(self, how, out):
-        options = types.SimpleNamespace(out=out, commit="c", until=0)
+        options = types.SimpleNamespace(out=out, commit="c", until=0,
+                                        tune=0)
         count = 4 if how == "bad start" else len(how)
         super().__init__(options, cases.first()[:count])
         self.how, self.starts = how, 0
