@@ -5,11 +5,15 @@
 // `afn` asks for less: it becomes the instruction that approximates it, which
 // flushes subnormals and keeps no promise of docs/numerics.md.
 //
+// Correctly rounded square roots and divisions branch (ir/scalar/Unbranched.h).
+// Where many of them are written out, all are replaced.
+//
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
 #include "codegen/ptx/Float8.h"
 #include "codegen/ptx/Ptx.h"
 #include "ir/scalar/Elementary.h"
+#include "ir/scalar/Unbranched.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,6 +29,9 @@ using namespace mlir;
 namespace azulejo::codegen {
 
 namespace {
+
+/// So many branches an assembler takes in its stride: 128 cost it 0.4 s.
+constexpr size_t kMostBranching = 64;
 
 /// Ops that the backend turns into exact or correctly rounded instructions.
 bool hasInstruction(Operation *op) {
@@ -156,6 +163,38 @@ private:
   llvm::MapVector<Value, Value> rounded;
 };
 
+/// Divisions and roots that become more than an instruction, if there are too
+/// many of them.
+void replaceBranching(ModuleOp module) {
+  SmallVector<Operation *> branching;
+  module.walk([&](Operation *op) {
+    if (isa<arith::DivFOp, math::SqrtOp>(op) && !mayApproximate(op) &&
+        op->getResult(0).getType().isF32())
+      branching.push_back(op);
+  });
+  if (branching.size() <= kMostBranching)
+    return;
+  for (Operation *op : branching) {
+    OpBuilder b(op);
+    Value first = op->getOperand(0);
+    Value value = isa<math::SqrtOp>(op)
+                      ? scalar::emitUnbranchedRoot(b, op->getLoc(), first)
+                      : scalar::emitUnbranchedQuotient(b, op->getLoc(), first,
+                                                       op->getOperand(1));
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+  // Each begins with an approximation.
+  module.walk([&](Operation *op) {
+    OpBuilder b(op);
+    Value fast = mayApproximate(op) ? approximate(b, op) : Value();
+    if (!fast)
+      return;
+    op->getResult(0).replaceAllUsesWith(fast);
+    op->erase();
+  });
+}
+
 } // namespace
 
 LogicalResult expandMathForPtx(ModuleOp module,
@@ -170,6 +209,8 @@ LogicalResult expandMathForPtx(ModuleOp module,
   if (walk.wasInterrupted())
     return failure();
   expansion.finish();
+  // Other functions are made of divisions and roots, too.
+  replaceBranching(module);
   return success();
 }
 

@@ -45,6 +45,7 @@ public:
     return make<mlir::math::FmaOp>(x, y, z);
   }
   Value abs(Value x) { return make<mlir::math::AbsFOp>(x); }
+  Value negative(Value x) { return make<mlir::arith::NegFOp>(x); }
   Value floor(Value x) { return make<mlir::math::FloorOp>(x); }
   Value sqrt(Value x) { return make<mlir::math::SqrtOp>(x); }
   Value copySign(Value magnitude, Value sign) {
@@ -53,6 +54,8 @@ public:
 
   Value addInt(Value x, Value y) { return make<mlir::arith::AddIOp>(x, y); }
   Value subInt(Value x, Value y) { return make<mlir::arith::SubIOp>(x, y); }
+  /// Of signed integers.
+  Value lesser(Value x, Value y) { return make<mlir::arith::MinSIOp>(x, y); }
   Value both(Value x, Value y) { return make<mlir::arith::AndIOp>(x, y); }
   Value either(Value x, Value y) { return make<mlir::arith::OrIOp>(x, y); }
   Value flip(Value x, Value y) { return make<mlir::arith::XOrIOp>(x, y); }

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -283,6 +284,68 @@ TEST(ElementExact, GatherOutsideOfTheTableIsZero) {
           ids = s.input(DType::I64, {Dim(5)}, values({2, -1, 0, 3, 4e18}));
   s.output(s.op("gather", {table, ids}));
   expectOutputs(s, {{5, 6, 0, 0, 1, 2, 0, 0, 0, 0}});
+}
+
+/// Behind a product they are written out for each element that a thread holds,
+/// and then without branches on a GPU; an assembler took minutes for the
+/// others.
+TEST(ElementExact, QuotientsAndRootsBehindAProduct) {
+  const double least = std::ldexp(1, -149), most = std::ldexp(1.75, 127);
+  const std::vector<double> over = {0,     -0.,  1,    -3, kInf,  -kInf,
+                                    least, most, 0.1f, 5,  1e-20f},
+                            under = {
+                                0, -0.,    7, kInf, -kInf, most,          least,
+                                3, -1e20f, 1, 49,   0.3f,  1.1754944e-38f};
+  constexpr int64_t kRows = 150, kColumns = 143; // every pair
+  Sketch s;
+  ValueId a = s.input(DType::BF16, {Dim(kRows), Dim(64)}, uniform(-1, 1)),
+          b = s.input(DType::BF16, {Dim(64), Dim(kColumns)}, uniform(-1, 1)),
+          x = s.input(DType::F32, {Dim(kRows), Dim(kColumns)}, values(over)),
+          y = s.input(DType::F32, {Dim(kRows), Dim(kColumns)}, values(under));
+  ValueId wide =
+      s.op("cast", {s.op("matmul", {a, b})}, {{"dtype", DType::F32}});
+  // True, but nobody knows before the product is there.
+  ValueId isThere =
+      s.op("compare", {wide, s.input(DType::F32, {Dim(1)}, values({1000}))},
+           {{"predicate", std::string("lt")}});
+  ValueId root = s.op("sqrt", {s.op("abs", {y})}),
+          quotient = s.op("div", {x, y}),
+          again =
+              s.op("div", {s.input(DType::F32, {Dim(1)}, values({1})), root});
+  for (ValueId value : {quotient, root, again})
+    s.output(s.op("where", {isThere, value, wide}));
+  std::vector<std::vector<double>> want(3);
+  for (int64_t i = 0; i < kRows * kColumns; ++i) {
+    float p = static_cast<float>(over[static_cast<size_t>(i) % over.size()]),
+          q = static_cast<float>(under[static_cast<size_t>(i) % under.size()]);
+    float r = std::sqrt(std::abs(q));
+    want[0].push_back(p / q);
+    want[1].push_back(r);
+    want[2].push_back(1 / r);
+  }
+  for (bool fuse : {true, false}) {
+    Options options;
+    options.fuse = fuse;
+    auto began = std::chrono::steady_clock::now();
+    std::vector<HostTensor> out = outputsOf(s, {}, options);
+    EXPECT_LT(std::chrono::steady_clock::now() - began,
+              std::chrono::seconds(60));
+    if (!TestDevice::current().canRun())
+      continue;
+    ASSERT_EQ(out.size(), want.size());
+    for (size_t o = 0; o < want.size(); ++o) {
+      std::vector<double> got = elementsOf(out[o]);
+      ASSERT_EQ(got.size(), want[o].size());
+      for (size_t i = 0; i < got.size(); ++i)
+        ASSERT_TRUE((got[i] == want[o][i] &&
+                     std::signbit(got[i]) == std::signbit(want[o][i])) ||
+                    (std::isnan(got[i]) && std::isnan(want[o][i])) ||
+                    (std::abs(want[o][i]) < 0x1p-126 &&
+                     std::abs(got[i] - want[o][i]) <= least))
+            << "output " << o << ", " << i << ": " << got[i] << ", not "
+            << want[o][i] << (fuse ? " fused" : " unfused");
+    }
+  }
 }
 
 } // namespace
