@@ -275,7 +275,7 @@ def main():
             # Small portions, so that a crash costs few graphs and no process
             # ends long after the others.
             portion = options.portion or max(
-                1, min(25, options.graphs // options.jobs))
+                1, min(8, options.graphs // options.jobs))
             seeds = range(options.seed, options.seed + options.graphs, portion)
             last = options.seed + options.graphs
             futures = [pool.submit(
