@@ -124,10 +124,14 @@ public:
   void discard(const Key &key, const std::string &reason);
 
   /// Waits at most `waitMs` to be the only process that tunes the key. Nothing
-  /// means that somebody else is still tuning it. Where locks do not work, or
-  /// there is no directory, threads of this process take turns all the same,
-  /// whichever store they ask; another process may tune the same key.
+  /// means that somebody else is still tuning it. Where locks do not work the
+  /// result holds nothing, and two processes may tune the same key: there is no
+  /// use in waiting for an answer that cannot be seen.
   std::optional<TuneLock> lockForTuning(const Key &key, int64_t waitMs);
+  /// The same for who measures what the key stands for, a device, and must not
+  /// be disturbed: where locks do not work, or there is no directory, threads
+  /// of this process take turns all the same, whichever store they ask.
+  std::optional<TuneLock> lockForMeasuring(const Key &key, int64_t waitMs);
 
   Stats stats() const;
 

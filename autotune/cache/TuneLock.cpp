@@ -1,4 +1,4 @@
-//===- TuneLock.cpp - one process, or thread, tunes at a time -------------===//
+//===- TuneLock.cpp - one tunes, and one measures, at a time --------------===//
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -65,15 +65,22 @@ std::optional<TuneLock> Store::lockForTuning(const Key &key, int64_t waitMs) {
     int code = state->root->lock(held->path, waitMs, held->fd);
     if (code == -EWOULDBLOCK)
       return std::nullopt;
-    if (code >= 0)
-      return TuneLock(std::move(held));
-    state->noteEnvironment(state->nameOf(*state->root, held->path), code);
+    if (code < 0)
+      state->noteEnvironment(state->nameOf(*state->root, held->path), code);
   }
-  std::string name = held->path.str();
+  return TuneLock(std::move(held));
+}
+
+std::optional<TuneLock> Store::lockForMeasuring(const Key &key,
+                                                int64_t waitMs) {
+  std::optional<TuneLock> lock = lockForTuning(key, waitMs);
+  if (!lock || lock->held->fd)
+    return lock;
+  std::string name = lock->held->path.str();
   if (!Turns::ofProcess().take(name, waitMs))
     return std::nullopt;
-  held->turn = std::move(name);
-  return TuneLock(std::move(held));
+  lock->held->turn = std::move(name);
+  return lock;
 }
 
 } // namespace azulejo::cache

@@ -70,8 +70,6 @@ class Parent:
 
     def __init__(self, options, cases):
         self.options, self.cases, self.rows = options, cases, []
-        # The child tunes everything before its first word.
-        self.patience = self.silence + 2 * options.tune * len(cases)
 
     def note(self, text):
         self.rows.append(report.json.loads(text))
@@ -114,16 +112,19 @@ class Parent:
             lines.put(None)
         threading.Thread(target=read, daemon=True).start()
         done, begun = first, False
+        # It tunes everything before its first word.
+        patience = self.silence + 2 * self.options.tune * len(self.cases)
         while True:
             try:
-                text = lines.get(timeout=self.patience)
+                text = lines.get(timeout=patience)
             except queue.Empty:
                 process.kill()
                 process.wait()
-                self.failed(done, f"no answer within {self.patience:.0f} s")
+                self.failed(done, f"no answer within {patience:.0f} s")
                 return done + 1
             if text is None:
                 break
+            patience = self.silence
             if text.startswith("@begin "):
                 begun = True
             elif text.startswith('{"suite": "roofs"'):

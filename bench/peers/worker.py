@@ -242,7 +242,8 @@ def work(options, cases):
         print(report.dump(row), flush=True)
     # Neither timing nor capture likes company.
     concurrent.futures.wait([*compiling.values(), *pinned.values()],
-                            timeout=30 + 2 * options.tune * len(cases))
+                            timeout=min(30 + 2 * options.tune * len(cases),
+                                        max(options.until - time.time(), 30)))
     roofs = worker.roofs()
     if roofs:
         say(roofs)

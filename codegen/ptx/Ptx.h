@@ -42,8 +42,8 @@ mlir::LogicalResult lowerKernelToNvvm(mlir::ModuleOp module,
                                       const target::TargetDesc &target);
 
 /// Replaces math ops that the backend has no instruction for, rounding to fp8,
-/// and what may be approximated (`afn`). On an op that cannot be replaced,
-/// emits a diagnostic and fails.
+/// what may be approximated (`afn`), and divisions and roots if there are many.
+/// On an op that cannot be replaced, emits a diagnostic and fails.
 mlir::LogicalResult expandMathForPtx(mlir::ModuleOp module,
                                      const target::TargetDesc &target);
 

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/driver/ImageCache.h"
 
+#include "autotune/cache/Entry.h"
 #include "frontend/api/BuildId.h"
 #include "frontend/driver/TuningRecords.h"
 #include "frontend/driver/WorkerProtocol.h"
@@ -27,7 +28,8 @@ static std::optional<KernelCode> unpacked(llvm::StringRef payload) {
     return std::nullopt;
   uint64_t size = llvm::support::endian::read64le(payload.data());
   payload = payload.drop_front(8);
-  if (size > payload.size())
+  // The parser recurses.
+  if (size > payload.size() || !cache::isShallowJson(payload.take_front(size)))
     return std::nullopt;
   llvm::Expected<llvm::json::Value> value =
       llvm::json::parse(payload.take_front(size));
@@ -44,7 +46,9 @@ static std::optional<KernelCode> unpacked(llvm::StringRef payload) {
 ImageCache::ImageCache(const target::TargetDesc &target,
                        const api::CompileRequest &request,
                        const codegen::Assembler *assembler)
-    : store(openStore(request)) {
+    : store(openStore(request)),
+      keeps(request.cacheAccess == api::CacheAccess::ReadWrite &&
+            !request.cacheDir.empty()) {
   // A strict plan has no general forms, and neither it nor pinned schedules or
   // kernels for debugging have substitutes.
   common.options = request.strict ? "strict=1" : "strict=0";
@@ -87,7 +91,8 @@ std::optional<KernelCode> ImageCache::find(const std::string &region,
 void ImageCache::insert(const std::string &region,
                         const schedule::Schedule &schedule,
                         const KernelCode &code) {
-  store.store(keyOf(region, schedule), packed(toMessage(code)));
+  if (keeps)
+    store.store(keyOf(region, schedule), packed(toMessage(code)));
 }
 
 } // namespace azulejo::driver

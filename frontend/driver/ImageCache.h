@@ -33,6 +33,8 @@ public:
   /// with the cache.
   std::optional<KernelCode> find(const std::string &region,
                                  const schedule::Schedule &schedule);
+  /// Does nothing without a directory to write to: nobody else sees what this
+  /// object holds.
   void insert(const std::string &region, const schedule::Schedule &schedule,
               const KernelCode &code);
 
@@ -42,6 +44,7 @@ private:
 
   cache::ImageKey common; ///< all but the region and its schedule
   cache::Store store;
+  bool keeps;
 };
 
 } // namespace azulejo::driver

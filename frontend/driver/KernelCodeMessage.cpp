@@ -107,7 +107,8 @@ static json::Object append(const KernelCode &code, std::string &blob) {
   object["general"] = append(code.general, blob);
   if (code.note)
     object["note"] = json::Object{{"rule", json::fixUTF8(code.note->rule)},
-                                  {"text", json::fixUTF8(code.note->text)}};
+                                  {"text", json::fixUTF8(code.note->text)},
+                                  {"level", code.note->level}};
   return object;
 }
 
@@ -237,26 +238,29 @@ static bool readNote(const json::Object &from, KernelCode &code) {
   if (!note)
     return !from.get("note");
   auto rule = note->getString("rule"), text = note->getString("text");
-  if (!rule || !text)
+  auto level = note->getInteger("level");
+  if (!rule || !text || !level || *level < 1 || *level > 2)
     return false;
-  code.note = ScheduleNote{rule->str(), text->str()};
+  code.note = ScheduleNote{rule->str(), text->str(), *level};
   return true;
 }
 
-static std::optional<KernelCode> codeFrom(const json::Object &from,
-                                          llvm::StringRef &blob, int depth);
+/// Where a kernel stands: first, after others, or as a form of either.
+enum class Place { First, Later, General };
 
-/// What lies below a kernel: a general form of a later kernel is the deepest.
+static std::optional<KernelCode> codeFrom(const json::Object &from,
+                                          llvm::StringRef &blob, Place place);
+
 static bool readCodes(const json::Object &from, const char *name,
-                      llvm::StringRef &blob, int depth,
+                      llvm::StringRef &blob, Place place, size_t most,
                       std::vector<KernelCode> &into) {
   const json::Array *list = from.getArray(name);
-  if (!list || (depth == 2 && !list->empty()))
+  if (!list || list->size() > most)
     return false;
   for (const json::Value &item : *list) {
     const json::Object *object = item.getAsObject();
     std::optional<KernelCode> code =
-        object ? codeFrom(*object, blob, depth + 1) : std::nullopt;
+        object ? codeFrom(*object, blob, place) : std::nullopt;
     if (!code)
       return false;
     into.push_back(*std::move(code));
@@ -265,19 +269,21 @@ static bool readCodes(const json::Object &from, const char *name,
 }
 
 static std::optional<KernelCode> codeFrom(const json::Object &from,
-                                          llvm::StringRef &blob, int depth) {
+                                          llvm::StringRef &blob, Place place) {
   std::optional<KernelCode> code = kernelFrom(from, blob);
+  size_t mostLater = place == Place::First ? SIZE_MAX : 0,
+         mostGeneral = place == Place::General ? 0 : 1;
   if (!code || !readNote(from, *code) ||
-      !readCodes(from, "later", blob, depth, code->later) ||
-      !readCodes(from, "general", blob, depth, code->general) ||
-      code->general.size() > 1)
+      !readCodes(from, "later", blob, Place::Later, mostLater, code->later) ||
+      !readCodes(from, "general", blob, Place::General, mostGeneral,
+                 code->general))
     return std::nullopt;
   return code;
 }
 
 std::optional<KernelCode> codeFrom(const Message &message) {
   llvm::StringRef blob = message.blob;
-  std::optional<KernelCode> code = codeFrom(message.json, blob, 0);
+  std::optional<KernelCode> code = codeFrom(message.json, blob, Place::First);
   if (!blob.empty())
     return std::nullopt;
   return code;

@@ -40,6 +40,8 @@ struct ViewMap {
 /// Why code is not of the schedule that was chosen, or has a flaw; for explain.
 struct ScheduleNote {
   std::string rule, text;
+  /// Of the log, 1 or 2: whether somebody has to be warned.
+  int64_t level = 2;
 };
 
 /// Code of a region and how to call it (runtime/plan/Plan.h): one kernel, and

@@ -38,7 +38,6 @@ struct Making {
   std::optional<Result<KernelCode>> code, general;
   bool isWhole = false; ///< `code` needs no general form from elsewhere
   bool isKept = false;  ///< `code` came from the cache
-  int logLevel = 2;     ///< of the code's note
 };
 
 class PlanCode {
@@ -96,10 +95,12 @@ Status PlanCode::assemble(size_t region, KernelCode &code) {
     return known.error();
   Making &making = makings[region];
   // Its schedule may be a substitute already, whose reason stays.
-  auto note = [&, before = code.note](const std::string &outcome) {
+  auto note = [&, before = code.note](const std::string &outcome,
+                                      int64_t level) {
     std::string text = status.error().message + outcome;
-    return before ? ScheduleNote{before->rule, before->text + "; " + text}
-                  : ScheduleNote{"schedule.flaw", text};
+    return before ? ScheduleNote{before->rule, before->text + "; " + text,
+                                 std::min(before->level, level)}
+                  : ScheduleNote{"schedule.flaw", text, level};
   };
   for (const schedule::Schedule &other :
        insteadOfFlawed(flawed.schedule, *known)) {
@@ -111,13 +112,12 @@ Status PlanCode::assemble(size_t region, KernelCode &code) {
     if (assembleKernel(*next, target, *assembler)) {
       making.isWhole = true;
       code = *std::move(next);
-      code.note = note("; " + other.str() + " instead");
+      code.note = note("; " + other.str() + " instead", 2);
       return {};
     }
   }
-  making.logLevel = 1;
   code = std::move(flawed);
-  code.note = note("; no other schedule does better");
+  code.note = note("; no other schedule does better", 1);
   return assembleKernel(code, target, *assembler, Flaws::Accept);
 }
 
@@ -165,10 +165,9 @@ Result<KernelCode> PlanCode::replaceRefused(size_t region,
       continue;
     if (!next)
       return next.error();
-    making.logLevel = 1;
     making.isWhole = true;
-    next->note =
-        ScheduleNote{"schedule.refused", why + "; " + other.str() + " instead"};
+    next->note = ScheduleNote{"schedule.refused",
+                              why + "; " + other.str() + " instead", 1};
     return next;
   }
   return refusal;
@@ -261,7 +260,7 @@ Result<std::vector<KernelCode>> PlanCode::run() {
     else if (!regions.mayLower)
       images.insert(regions.texts[i], regions.schedules[i], *code);
     if (code->note)
-      request.log(makings[i].logLevel, code->note->text);
+      request.log(static_cast<int>(code->note->level), code->note->text);
     codes.push_back(*std::move(code));
   }
   if (failure)

@@ -36,7 +36,7 @@ std::optional<cache::TuneLock> RegionTuning::takeTurn(double limit) {
   std::optional<cache::TuneLock> turn;
   for (int tries = 0;
        !turn && tries < 100 && clock.pump() && clock.used() < limit; ++tries)
-    turn = store.lockForTuning(timingKey(target), 20);
+    turn = store.lockForMeasuring(timingKey(target), 20);
   return turn;
 }
 

@@ -43,8 +43,8 @@ Value emitUnbranchedQuotient(OpBuilder &b, Location loc, Value x, Value y) {
   Value rough = arith::DivFOp::create(b, loc, one, under.scaled,
                                       arith::FastMathFlags::afn);
   Value reciprocal = m.fma(m.fma(less, rough, one), rough, rough);
-  // It is correctly rounded now, but where all bits of y's mantissa are set:
-  // 1/y is a little more than half way to the next number then, which is odd.
+  // Where all bits of y's mantissa are set, 1/y is a little more than half way
+  // to the next number, which is odd, and the step does not get there.
   Value isFull =
       m.shiftRight(m.addInt(m.both(m.bits(y), m.i32(0x7fffff)), m.i32(1)), 23);
   reciprocal = m.fromBits(m.either(m.bits(reciprocal), isFull));

@@ -234,8 +234,11 @@ private:
       last = told(candidate, again);
       return true;
     };
-    const ShrinkBudget budget;
+    // Of the process: several campaigns may run under one time limit.
+    static ShrinkBudget left;
+    const ShrinkBudget budget = left;
     Shrunk found = shrinkGraph(drawn, fails, budget);
+    left.seconds = std::max(1.0, left.seconds - found.seconds);
     return "\nShrunk from " + std::to_string(drawn.opCount()) + " ops to " +
            std::to_string(found.graph.opCount()) + " in " +
            std::to_string(found.tries) + " tries of at most " +

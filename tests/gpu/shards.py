@@ -100,10 +100,18 @@ class Run:
                 [*shlex.split(options.prefix), program,
                  f"--gtest_flagfile={flags.name}"], text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                env={**os.environ, **environment}, errors="replace",
+                env={**self._share(options), **os.environ, **environment},
+                errors="replace",
                 start_new_session=True)
             self.hung = not self._read(process, options.silence, deadline)
             self.status = process.wait()
+
+    @staticmethod
+    def _share(options):
+        """Processes that each compile on all processors get in each other's
+        way."""
+        count = (os.cpu_count() or 1) // options.jobs
+        return {"AZULEJO_NUM_THREADS": str(max(1, count))}
 
     def _read(self, process, silence, deadline):
         """False if it said nothing for too long and had to be ended."""

@@ -279,19 +279,35 @@ TEST(Store, ThreadsTakeTurnsWithoutADirectory) {
   Key key = tuningKey("r").key(), other = tuningKey("s").key();
   Store first = Store::open(off), second = Store::open(off);
   {
-    auto mine = first.lockForTuning(key, 0);
+    auto mine = first.lockForMeasuring(key, 0);
     ASSERT_TRUE(mine);
-    EXPECT_FALSE(second.lockForTuning(key, 0));
-    EXPECT_FALSE(second.lockForTuning(key, 20));
-    EXPECT_TRUE(second.lockForTuning(other, 0));
+    EXPECT_FALSE(second.lockForMeasuring(key, 0));
+    EXPECT_FALSE(second.lockForMeasuring(key, 20));
+    EXPECT_TRUE(second.lockForMeasuring(other, 0));
     std::optional<TuneLock> theirs;
-    std::thread waiting([&] { theirs = second.lockForTuning(key, 60000); });
+    std::thread waiting([&] { theirs = second.lockForMeasuring(key, 60000); });
     mine.reset();
     waiting.join();
     EXPECT_TRUE(theirs);
-    EXPECT_FALSE(first.lockForTuning(key, 0));
+    EXPECT_FALSE(first.lockForMeasuring(key, 0));
   }
-  EXPECT_TRUE(first.lockForTuning(key, 0));
+  EXPECT_TRUE(first.lockForMeasuring(key, 0));
+  // Who tunes waits for what the other one finds, which is nowhere to be seen.
+  auto tuning = first.lockForTuning(key, 0);
+  EXPECT_TRUE(second.lockForTuning(key, 60000));
+}
+
+TEST(Store, WhoMeasuresHoldsTheDirectorysLock) {
+  ScratchDir dir;
+  Key key = tuningKey("r").key();
+  Store first = Store::open(optionsFor(dir.root())),
+        second = Store::open(optionsFor(dir.root()));
+  auto mine = first.lockForMeasuring(key, 0);
+  ASSERT_TRUE(mine);
+  EXPECT_FALSE(second.lockForMeasuring(key, 0));
+  EXPECT_FALSE(second.lockForTuning(key, 0));
+  mine.reset();
+  EXPECT_TRUE(second.lockForMeasuring(key, 5000));
 }
 
 } // namespace

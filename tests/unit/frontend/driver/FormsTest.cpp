@@ -15,6 +15,8 @@
 #include <ctime>
 #include <gtest/gtest.h>
 
+#include <random>
+
 using namespace azulejo;
 using namespace azulejo::test;
 using driver::KernelCode;
@@ -261,12 +263,46 @@ TEST(Forms, AnAnswerThatNestsFurtherIsRefused) {
       refuses([&](KernelCode &bad) { bad.general.push_back(general); }));
   EXPECT_TRUE(refuses(
       [&](KernelCode &bad) { bad.later[0].general[0].general = {general}; }));
+  EXPECT_TRUE(
+      refuses([&](KernelCode &bad) { bad.later[0].later = {general}; }));
+  EXPECT_TRUE(
+      refuses([&](KernelCode &bad) { bad.general[0].later = {general}; }));
+  EXPECT_TRUE(refuses([](KernelCode &bad) { bad.note->level = 0; }));
   driver::Message message = driver::toMessage(code);
   message.json["note"] = "words";
   EXPECT_FALSE(driver::codeFrom(message));
   message = driver::toMessage(code);
   message.json.erase("general");
   EXPECT_FALSE(driver::codeFrom(message));
+}
+
+// Of what a worker that went astray may send, or an entry of the cache hold.
+TEST(Forms, DamagedAnswersAreRefusedOrRead) {
+  KernelCode code = twoForms(matmulRegion(), {0, 3});
+  code.tensorMaps = {{0, {1, 1}, {64, 128}, 128}};
+  code.later = {code.general[0]};
+  driver::Message message = driver::toMessage(code);
+  std::string text, blob = message.blob;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(message.json));
+  std::mt19937 random(1);
+  size_t read = 0, refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string bad = text;
+    for (uint32_t i = 0, n = 1 + random() % 3; i < n; ++i) {
+      size_t at = random() % bad.size();
+      const char digits[] = "0123456789-\"[]{},:e.";
+      bad[at] = digits[random() % (sizeof digits - 1)];
+    }
+    llvm::Expected<llvm::json::Value> value = llvm::json::parse(bad);
+    if (!value) {
+      llvm::consumeError(value.takeError());
+      continue;
+    }
+    if (llvm::json::Object *object = value->getAsObject())
+      ++(driver::codeFrom({std::move(*object), blob}) ? read : refused);
+  }
+  EXPECT_GT(read, 100u);
+  EXPECT_GT(refused, 100u);
 }
 
 TEST(Forms, AWorkersAnswerKeepsTensorMaps) {

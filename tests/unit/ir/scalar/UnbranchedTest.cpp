@@ -87,6 +87,25 @@ const float kSpecial[] = {0,           -0.f,          1,
                           0x1.8p-140f, 0x1.fffffep0f, 0x1.000002p0f,
                           0x1p-64f,    0x1p-65f};
 
+/// Mantissas whose reciprocal ends one ulp low from the worst start.
+const float kHard[] = {0x1.0d3226p0f, 0x1.0f988ap0f, 0x1.1df486p0f,
+                       0x1.213212p0f, 0x1.30cf32p0f, 0x1.37d55ep0f,
+                       0x1.41bba2p0f, 0x1.4499eep0f, 0x1.4c893ep0f,
+                       0x1.555558p0f, 0x1.fffffep0f};
+
+TEST_P(Unbranched, QuotientsByTheHardestAreCorrectlyRounded) {
+  scalar::LaneFunction divide = compiled(false);
+  ASSERT_FALSE(HasFatalFailure());
+  auto [skew, lanes] = GetParam();
+  std::vector<float> x, y;
+  for (float b : kHard)
+    for (uint32_t a = 0x3f800000; a < 0x40000000; a += lanes ? 17 : 257)
+      x.push_back(std::bit_cast<float>(a)), y.push_back(b);
+  std::vector<float> got = divide(x, y);
+  for (size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(got[i], x[i] / y[i]) << x[i] << " / " << y[i];
+}
+
 TEST_P(Unbranched, QuotientsAreCorrectlyRounded) {
   scalar::LaneFunction divide = compiled(false);
   ASSERT_FALSE(HasFatalFailure());
@@ -147,7 +166,8 @@ TEST_P(Unbranched, RootsAreCorrectlyRounded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Skews, Unbranched,
-                         testing::Combine(testing::Values(-1.0, 0.0, 0.5, 1.0),
+                         testing::Combine(testing::Values(-1.0, -0.9, 0.0, 0.5,
+                                                          1.0),
                                           testing::Values(0, 8)));
 
 } // namespace
