@@ -9,7 +9,7 @@
 #                     examples minilm compile start peers (default: all but
 #                     gpus, candidates, planted, memcheck, racecheck, synccheck,
 #                     minilm)
-#     --graphs N      random graphs, in all (default 1000)
+#     --graphs N      random graphs, in all (default 400)
 #     --seed N        of the first random graph (default: by the clock)
 #     --filter GLOB   tests of the suite `tests` (as --gtest_filter), and cases
 #                     of `instructions`
@@ -26,7 +26,7 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-out} minilm=""
 only="info runtime instructions tuner rows tests graphs traffic examples compile start peers"
-graphs=1000 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
+graphs=400 seed=$(date +%s) filter='*' seconds=150 cases="" extra=()
 jobs=$(nproc)
 ((jobs <= 12)) || jobs=12
 while (($#)); do
@@ -212,7 +212,7 @@ for part in $only; do
       "$here/bin/azulejo-test-conformance"
     ;;
   graphs)
-    step graphs 420 "$python" "$here/shards.py" --jobs "$jobs" \
+    step graphs $((120 + graphs)) "$python" "$here/shards.py" --jobs "$jobs" \
       --graphs "$graphs" --seed "$seed" --out "$out/graphs.jsonl" \
       "$here/bin/azulejo-test-conformance"
     ;;
