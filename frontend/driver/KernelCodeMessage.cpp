@@ -140,45 +140,44 @@ static bool readNumbers(const json::Object &from, const char *name,
   return true;
 }
 
+/// Whether there is a list of objects by this name and `read` takes each.
+static bool readEach(const json::Object &from, const char *name,
+                     llvm::function_ref<bool(const json::Object &)> read) {
+  const json::Array *list = from.getArray(name);
+  return list && llvm::all_of(*list, [&](const json::Value &item) {
+           const json::Object *object = item.getAsObject();
+           return object && read(*object);
+         });
+}
+
 static bool readIntermediates(const json::Object &from, KernelCode &code) {
-  const json::Array *list = from.getArray("intermediates");
-  if (!list)
-    return false;
-  for (const json::Value &item : *list) {
-    const json::Object *tensor = item.getAsObject();
-    auto name = tensor ? tensor->getString("dtype") : std::nullopt;
+  return readEach(from, "intermediates", [&](const json::Object &tensor) {
+    auto name = tensor.getString("dtype");
     auto dtype = name ? parseDType(*name) : std::nullopt;
     Intermediate &made = code.intermediates.emplace_back();
-    if (!dtype || !readStrings(*tensor, "extents", made.extents))
+    if (!dtype || !readStrings(tensor, "extents", made.extents))
       return false;
     made.dtype = *dtype;
-  }
-  return true;
+    return true;
+  });
 }
 
 /// Numbers that do not fit a plan are refused; what else holds of a map, the
 /// plan's validation finds.
 static bool readTensorMaps(const json::Object &from, KernelCode &code) {
-  const json::Array *list = from.getArray("tensorMaps");
-  if (!list)
-    return false;
-  for (const json::Value &item : *list) {
-    const json::Object *map = item.getAsObject();
-    auto view = map ? map->getInteger("view") : std::nullopt;
-    auto swizzle = map ? map->getInteger("swizzle") : std::nullopt;
+  return readEach(from, "tensorMaps", [&](const json::Object &map) {
+    auto view = map.getInteger("view"), swizzle = map.getInteger("swizzle");
     ViewMap &made = code.tensorMaps.emplace_back();
     if (!view || *view < 0 || !swizzle ||
-        !readNumbers(*map, "merged", 1, made.merged) ||
-        !readNumbers(*map, "box", 1, made.box))
+        !readNumbers(map, "merged", 1, made.merged) ||
+        !readNumbers(map, "box", 1, made.box))
       return false;
     made.view = *view;
     made.swizzle = *swizzle;
     auto fits = [](int64_t number) { return number <= INT32_MAX; };
-    if (!fits(made.swizzle) || made.swizzle < 1 ||
-        !llvm::all_of(made.merged, fits) || !llvm::all_of(made.box, fits))
-      return false;
-  }
-  return true;
+    return fits(made.swizzle) && made.swizzle >= 1 &&
+           llvm::all_of(made.merged, fits) && llvm::all_of(made.box, fits);
+  });
 }
 
 /// Takes the image off the front of `blob`.
@@ -254,18 +253,13 @@ static std::optional<KernelCode> codeFrom(const json::Object &from,
 static bool readCodes(const json::Object &from, const char *name,
                       llvm::StringRef &blob, Place place, size_t most,
                       std::vector<KernelCode> &into) {
-  const json::Array *list = from.getArray(name);
-  if (!list || list->size() > most)
-    return false;
-  for (const json::Value &item : *list) {
-    const json::Object *object = item.getAsObject();
+  return readEach(from, name, [&](const json::Object &object) {
     std::optional<KernelCode> code =
-        object ? codeFrom(*object, blob, place) : std::nullopt;
-    if (!code)
-      return false;
-    into.push_back(*std::move(code));
-  }
-  return true;
+        into.size() < most ? codeFrom(object, blob, place) : std::nullopt;
+    if (code)
+      into.push_back(*std::move(code));
+    return code.has_value();
+  });
 }
 
 static std::optional<KernelCode> codeFrom(const json::Object &from,
