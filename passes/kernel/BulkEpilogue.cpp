@@ -287,10 +287,18 @@ BulkEpilogue::ColumnReads BulkEpilogue::readColumns(const Emission &by,
                                                     const Step &step) const {
   ColumnReads reads;
   body.restrictTo(&by.perColumn);
+  body.predicate({});
+  ThreadBuilder &t = by.t;
+  tile::MapOp op = map;
   for (int64_t c = 0; c < type.getColumns() / 4; c += kLanes) {
+    // A column that is not there reads what the item's first one does, which
+    // nobody stores. Under a condition, a read is waited for where it is made:
+    // what joins it behind the branch is its converted value.
     Value at = by.columnAt(map, step, c);
-    Value inside = exists(by.t, by.arguments, 1, at);
-    body.predicate(matchPattern(inside, m_One()) ? Value() : inside);
+    Value inside = exists(t, by.arguments, 1, at);
+    if (!matchPattern(inside, m_One()))
+      at = arith::SelectOp::create(t.b, t.loc, inside, at,
+                                   by.arguments.scalar(op.getOrigin()[1]));
     reads.push_back(body.emitReads(by.lanes, at, /*wide=*/true));
   }
   return reads;

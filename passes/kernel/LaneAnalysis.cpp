@@ -8,6 +8,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace azulejo::gpu {
@@ -52,6 +54,35 @@ int64_t knownDivisor(Value value) {
   return 1;
 }
 
+bool isMultipleOf(Value value, int64_t divisor) {
+  if (divisor == 1)
+    return true;
+  if (std::optional<int64_t> constant = constantOf(value))
+    return *constant % divisor == 0;
+  if (auto arg = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(arg.getOwner()->getParentOp());
+    return loop && arg == loop.getInductionVar() &&
+           isMultipleOf(loop.getLowerBound(), divisor) &&
+           isMultipleOf(loop.getStep(), divisor);
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return isMultipleOf(operand, divisor);
+    });
+  if (!isa<arith::MulIOp>(op))
+    return false;
+  // A constant factor has its part of the divisor, the other one the rest.
+  for (auto [factor, other] : {std::pair(op->getOperand(0), op->getOperand(1)),
+                               std::pair(op->getOperand(1), op->getOperand(0))})
+    if (std::optional<int64_t> constant = constantOf(factor))
+      return isMultipleOf(
+          other, divisor / int64_t(std::gcd(llvm::AbsoluteValue(*constant),
+                                            uint64_t(divisor))));
+  return isMultipleOf(op->getOperand(0), divisor) ||
+         isMultipleOf(op->getOperand(1), divisor);
+}
+
 bool isAlwaysInside(tile::MapOp map, unsigned axis) {
   int64_t shape = map.getShape()[axis];
   Value origin = map.getOrigin()[axis];
@@ -62,7 +93,7 @@ bool isAlwaysInside(tile::MapOp map, unsigned axis) {
   // An origin is below its extent, so a multiple of the shape leaves room for
   // a whole one.
   return begin ? *begin + shape <= *end
-               : *end % shape == 0 && knownDivisor(origin) % shape == 0;
+               : *end % shape == 0 && isMultipleOf(origin, shape);
 }
 
 LaneAnalysis::LaneAnalysis(tile::MapOp map, int64_t width, unsigned laneAxis)

@@ -29,6 +29,10 @@ namespace azulejo::gpu {
 /// looking through constants, products, sums and loop bounds.
 int64_t knownDivisor(mlir::Value value);
 
+/// Whether `divisor`, any positive number, divides `value` for all run-time
+/// inputs, found in the same way.
+bool isMultipleOf(mlir::Value value, int64_t divisor);
+
 /// Whether every element of the map's shape along `axis` lies inside the
 /// extent, for all work items and loop steps.
 bool isAlwaysInside(tile::MapOp map, unsigned axis);

@@ -12,6 +12,10 @@
 // RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/again.mlir
 // RUN: env AZULEJO_CACHE=off azulejo compile %t/mixed.mlir --device h200 --emit kernel -o - \
 // RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/mixed.mlir
+// RUN: env AZULEJO_CACHE=off azulejo compile %t/ragged.mlir --device h200 --emit kernel -o - \
+// RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/ragged.mlir
+// RUN: env AZULEJO_CACHE=off azulejo compile %t/whole.mlir --device h200 --emit kernel -o - \
+// RUN:   --pin 'Matmul{tileM=128,tileN=96,tileK=64,warpsM=1,warpsN=1,consumers=2,stages=4,rasterGroup=1}' | FileCheck %t/whole.mlir
 // RUN: not env AZULEJO_CACHE=off azulejo compile %t/residual.mlir --device h200 --emit kernel -o - \
 // RUN:   --pin 'Matmul{tileM=128,tileN=128,tileK=64,consumers=2,stages=1}' 2>&1 | FileCheck %s --check-prefix=STAGES
 // STAGES: steps overlap, which takes two stages [compile.pin]
@@ -103,3 +107,31 @@ module {
 }
 // CHECK-NOT: bulk_map<view 2
 // CHECK: kernel.load f16
+
+//--- ragged.mlir
+// A bias beyond the columns is that of the item's first column, without a
+// condition, so that it can be under way.
+module {
+  func.func @main(%a: tensor<256x64xbf16> {graph.name = "a"}, %b: tensor<64x160xbf16> {graph.name = "b"}, %c: tensor<160xbf16> {graph.name = "c"}) -> (tensor<256x160xbf16> {graph.name = "y"}) {
+    %0 = graph.matmul %a, %b {label = "mm", transpose_a = false, transpose_b = false} : (tensor<256x64xbf16>, tensor<64x160xbf16>) -> tensor<256x160xbf16>
+    %1 = graph.add %0, %c {label = "bias"} : (tensor<256x160xbf16>, tensor<160xbf16>) -> tensor<256x160xbf16>
+    return %1 : tensor<256x160xbf16>
+  }
+}
+// CHECK-NOT: kernel.load {{.*}}if
+// CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : i64
+// CHECK-NOT: kernel.load {{.*}}if
+// CHECK: kernel.load bf16
+// CHECK-NOT: kernel.load {{.*}}if
+
+//--- whole.mlir
+// Whole tiles of a width that is no power of two are known to be whole.
+module {
+  func.func @main(%a: tensor<256x64xbf16> {graph.name = "a"}, %b: tensor<64x192xbf16> {graph.name = "b"}, %c: tensor<192xbf16> {graph.name = "c"}) -> (tensor<256x192xbf16> {graph.name = "y"}) {
+    %0 = graph.matmul %a, %b {label = "mm", transpose_a = false, transpose_b = false} : (tensor<256x64xbf16>, tensor<64x192xbf16>) -> tensor<256x192xbf16>
+    %1 = graph.add %0, %c {label = "bias"} : (tensor<256x192xbf16>, tensor<192xbf16>) -> tensor<256x192xbf16>
+    return %1 : tensor<256x192xbf16>
+  }
+}
+// CHECK: kernel.load bf16
+// CHECK-NOT: arith.select {{.*}} : i64

@@ -37,4 +37,39 @@ TEST(LaneAnalysis, ConstantsAreDividedByTheirLowestBit) {
   EXPECT_EQ(gpu::knownDivisor(sum), 4);
 }
 
+// What is no power of two, too: tiles may have 96 or 224 columns.
+TEST(LaneAnalysis, MultiplesOfAnyNumberAreFoundThroughProductsAndSums) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<arith::ArithDialect>();
+  OpBuilder b(&context);
+  Location loc = b.getUnknownLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  b.setInsertionPointToEnd(module->getBody());
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  auto times = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(b, loc, x, y);
+  };
+  auto plus = [&](Value x, Value y) -> Value {
+    return arith::AddIOp::create(b, loc, x, y);
+  };
+  Value unknown = arith::AndIOp::create(b, loc, constant(7), constant(3));
+  Value item = times(unknown, constant(224));
+  for (int64_t divisor : {1, 2, 7, 32, 112, 224})
+    EXPECT_TRUE(gpu::isMultipleOf(item, divisor)) << divisor;
+  for (int64_t divisor : {3, 64, 448})
+    EXPECT_FALSE(gpu::isMultipleOf(item, divisor)) << divisor;
+  // Each factor has a part.
+  EXPECT_TRUE(gpu::isMultipleOf(times(constant(32), item), 64 * 7));
+  EXPECT_TRUE(gpu::isMultipleOf(times(item, constant(3)), 3 * 224));
+  EXPECT_FALSE(gpu::isMultipleOf(times(item, constant(3)), 9));
+  EXPECT_TRUE(gpu::isMultipleOf(times(unknown, item), 224));
+  EXPECT_TRUE(gpu::isMultipleOf(plus(item, constant(448)), 224));
+  EXPECT_FALSE(gpu::isMultipleOf(plus(item, constant(32)), 224));
+  EXPECT_FALSE(gpu::isMultipleOf(unknown, 2));
+  EXPECT_TRUE(gpu::isMultipleOf(times(item, constant(0)), 5));
+  EXPECT_TRUE(gpu::isMultipleOf(times(constant(INT64_MIN), item), 224));
+}
+
 } // namespace
