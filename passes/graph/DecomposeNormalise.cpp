@@ -16,9 +16,12 @@ using namespace azulejo::graphpasses;
 using graphir::GraphWriter;
 using opset::DType;
 
+/// One reciprocal per row, which is at most 1: the largest element adds 1 to
+/// the sum. A quotient per element is many instructions on a GPU.
 static Value writeSoftmax(GraphWriter &w, Value x, int64_t axis) {
   Value e = w.op("exp", w.op("sub", {x, w.reduce("max", x, axis)}));
-  return w.op("div", {e, w.reduce("sum", e, axis)});
+  Value one = w.constant(1, DType::F32);
+  return w.op("mul", {e, w.op("div", {one, w.reduce("sum", e, axis)})});
 }
 
 /// x / sqrt(variance + eps).

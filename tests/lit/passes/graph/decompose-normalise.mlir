@@ -11,7 +11,8 @@
 // CHECK: %[[D:.*]] = graph.sub %[[X]], %[[M]]
 // CHECK: %[[E:.*]] = graph.exp %[[D]]
 // CHECK: %[[S:.*]] = graph.reduce_sum %[[E]] {axes = array<i64: 1>, keepdims = true}
-// CHECK: %[[Y:.*]] = graph.div %[[E]], %[[S]] {label = "rows"}
+// CHECK: %[[R:.*]] = graph.div %{{.*}}, %[[S]]
+// CHECK: %[[Y:.*]] = graph.mul %[[E]], %[[R]] {label = "rows"}
 // CHECK: return %[[Y]]
 // FUSED-LABEL: @softmax(
 // FUSED: graph.softmax
