@@ -591,7 +591,7 @@ KnobSpace gpuFewRowsSpace(const FewRowsFacts &facts,
   if (facts.batch.value_or(1) == 1)
     addRoleSchedules(space,
                      {{"tileM", {64}},
-                      {"tileN", {64, 128, 256}},
+                      {"tileN", {64, 80, 96, 112, 128, 192, 256}},
                       {"tileK", {64, 128}},
                       {"warpsN", {1}},
                       {"consumers", {1}},
