@@ -189,6 +189,8 @@ class Rows(Case):
     TENSORS = {
         "residual_rms_norm": ("x r w", "h y"), "softmax": ("x", "y"),
         "layer_norm": ("x w b", "y"), "swiglu": ("x r", "y"),
+        "rms_norm": ("x w", "y"), "residual_layer_norm": ("x r w b", "h y"),
+        "layer_norm_swiglu_residual": ("x w b g r", "y"),
     }
 
     def _specs(self, names):
@@ -203,9 +205,18 @@ class Rows(Case):
 
     def body(self, g, x, *more):
         chain = self.p["chain"]
+        if chain == "rms_norm":
+            return [g.op("rms_norm", [x, more[0]], eps=1e-6)]
         if chain == "residual_rms_norm":
             h = g.op("add", [x, more[0]])
             return [h, g.op("rms_norm", [h, more[1]], eps=1e-6)]
+        if chain == "residual_layer_norm":
+            h = g.op("add", [x, more[0]])
+            return [h, g.op("layer_norm", [h, *more[1:]], eps=1e-5)]
+        if chain == "layer_norm_swiglu_residual":
+            y = g.op("layer_norm", [x, *more[:2]], eps=1e-5)
+            return [g.op("add", [g.op("mul", [g.op("silu", [y]), more[2]]),
+                                 more[3]])]
         if chain == "softmax":
             return [g.op("softmax", [x], axis=-1)]
         if chain == "layer_norm":
@@ -217,9 +228,17 @@ class Rows(Case):
         """In whatever type the tensors have."""
         import torch
         f = torch.nn.functional
+        if chain == "rms_norm":
+            return (f.rms_norm(x, (x.shape[-1],), more[0], 1e-6),)
         if chain == "residual_rms_norm":
             h = x + more[0]
             return h, f.rms_norm(h, (h.shape[-1],), more[1], 1e-6)
+        if chain == "residual_layer_norm":
+            h = x + more[0]
+            return h, f.layer_norm(h, (h.shape[-1],), *more[1:], 1e-5)
+        if chain == "layer_norm_swiglu_residual":
+            y = f.layer_norm(x, (x.shape[-1],), *more[:2], 1e-5)
+            return (f.silu(y) * more[2] + more[3],)
         if chain == "softmax":
             return (f.softmax(x, -1),)
         if chain == "layer_norm":
@@ -231,12 +250,12 @@ class Rows(Case):
         at = torch.tensor(sampled(self.p["M"], 512), device=inputs[0].device)
         small = [(t[at] if t.dim() == 2 else t).double() for t in inputs]
         values = self.formula(self.p["chain"], *small)
-        if self.p["chain"] == "residual_rms_norm":
+        if len(values) == 2:
             # The sum is a value of the graph, so it is rounded before the norm.
             h = values[0].to(inputs[0].dtype).double()
             zero = torch.zeros_like(h)
-            values = values[0], self.formula("residual_rms_norm", h, zero,
-                                             small[2])[1]
+            values = values[0], self.formula(self.p["chain"], h, zero,
+                                             *small[2:])[1]
         return [(lambda o: o[at], value) for value in values]
 
 
@@ -338,6 +357,14 @@ def products():
     return cases
 
 
+def chains():
+    """Rows of every length, the longest ones in fewer rows."""
+    widths = [(TOKENS, n) for n in (128, 1024, 2048, 4096, 5120, 8192, 16384)]
+    widths += [(2048, 50257), (2048, 65536)]
+    return [rows("chains", chain, *shape) for shape in widths
+            for chain in Rows.TENSORS]
+
+
 def claims():
     """What the project set out to show, against torch without fusion."""
     from gpt2 import Gpt2
@@ -369,4 +396,5 @@ def tiny():
     return cases
 
 
-SUITES = {"first": first, "claims": claims, "matmul": products, "tiny": tiny}
+SUITES = {"first": first, "claims": claims, "matmul": products,
+          "chains": chains, "tiny": tiny}
