@@ -37,6 +37,19 @@ Value narrowElement(OpBuilder &b, Location loc, Value value, Type storage) {
   return value;
 }
 
+Value emitOpaque(OpBuilder &b, Location loc, Value value, bool staysInPlace) {
+  unsigned bits = value.getType().getIntOrFloatBitWidth();
+  return LLVM::InlineAsmOp::create(b, loc, value.getType(), ValueRange{value},
+                                   "mov.b" + std::to_string(bits) + " $0, $1;",
+                                   bits == 64   ? "=l,l"
+                                   : bits == 32 ? "=r,r"
+                                                : "=h,h",
+                                   staysInPlace, /*is_align_stack=*/false,
+                                   LLVM::TailCallKind::None,
+                                   /*asm_dialect=*/{}, /*operand_attrs=*/{})
+      .getResult(0);
+}
+
 static Value number(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIntOp::create(b, loc, value, 32);
 }
@@ -77,14 +90,23 @@ Value GlobalMemory::narrow(Location loc, ValueRange values, Type storage) {
   return gatherElements(b, loc, elements);
 }
 
-SmallVector<Value> GlobalMemory::loadElements(kernel::LoadOp op) {
-  Location loc = op.getLoc();
-  Type storage = op.getStorage(), memory = memoryType(b, storage);
+/// What one access takes from memory: a scalar or a vector.
+Type GlobalMemory::typeInMemory(kernel::LoadOp op) {
+  Type memory = memoryType(b, op.getStorage());
   int64_t count = op->getNumResults();
-  Type type = count > 1 ? Type(VectorType::get({count}, memory)) : memory;
-  Value raw = LLVM::LoadOp::create(
-      b, loc, type, address(loc, op.getBase(), storage, op.getOffset()),
+  return count > 1 ? Type(VectorType::get({count}, memory)) : memory;
+}
+
+Value GlobalMemory::loadRaw(kernel::LoadOp op) {
+  Location loc = op.getLoc();
+  return LLVM::LoadOp::create(
+      b, loc, typeInMemory(op),
+      address(loc, op.getBase(), op.getStorage(), op.getOffset()),
       op.getAlignment());
+}
+
+SmallVector<Value> GlobalMemory::widen(Location loc, Value raw, int64_t count,
+                                       Type storage) {
   if (scalar::isFloat8(storage))
     return widenFloat8(b, loc, raw, storage, target);
   if (count == 1)
@@ -98,21 +120,48 @@ SmallVector<Value> GlobalMemory::loadElements(kernel::LoadOp op) {
   return elements;
 }
 
+/// The same bits, of which the optimiser knows nothing. A byte stays as it is.
+Value GlobalMemory::hide(Location loc, Value raw) {
+  Type type = raw.getType();
+  auto vector = dyn_cast<VectorType>(type);
+  int64_t bits = (vector ? vector.getNumElements() : 1) *
+                 getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (bits < 16)
+    return raw;
+  int64_t word = std::min<int64_t>(bits, 32), words = bits / word;
+  Type one = b.getIntegerType(word),
+       all = words > 1 ? Type(VectorType::get({words}, one)) : one;
+  Value value = LLVM::BitcastOp::create(b, loc, all, raw);
+  SmallVector<Value> hidden;
+  for (int64_t i = 0; i < words; ++i) {
+    Value part = words > 1 ? Value(LLVM::ExtractElementOp::create(
+                                 b, loc, value, number(b, loc, i)))
+                           : value;
+    hidden.push_back(emitOpaque(b, loc, part, /*staysInPlace=*/false));
+  }
+  return LLVM::BitcastOp::create(b, loc, type, gatherElements(b, loc, hidden));
+}
+
+/// What is loaded under a condition is converted behind the branch. The
+/// optimiser would move the conversion back into it, where a thread that loads
+/// several elements would wait for each before it asks for the next.
 SmallVector<Value> GlobalMemory::load(kernel::LoadOp op) {
-  if (!op.getPredicate())
-    return loadElements(op);
+  int64_t count = op->getNumResults();
   Location loc = op.getLoc();
-  auto branch = scf::IfOp::create(b, loc, op.getResultTypes(),
-                                  op.getPredicate(), /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, loc, loadElements(op));
-  b.setInsertionPointToStart(branch.elseBlock());
-  SmallVector<Value> zeros;
-  for (Type type : op.getResultTypes())
-    zeros.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(type)));
-  scf::YieldOp::create(b, loc, zeros);
-  return SmallVector<Value>(branch.getResults());
+  Type type = typeInMemory(op);
+  if (!op.getPredicate())
+    return widen(loc, loadRaw(op), count, op.getStorage());
+  auto branch = scf::IfOp::create(b, loc, TypeRange{type}, op.getPredicate(),
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, loadRaw(op));
+    b.setInsertionPointToStart(branch.elseBlock());
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    scf::YieldOp::create(b, loc, zero);
+  }
+  return widen(loc, hide(loc, branch.getResult(0)), count, op.getStorage());
 }
 
 void GlobalMemory::store(kernel::StoreOp op) {

@@ -27,6 +27,12 @@ mlir::Value narrowElement(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value gatherElements(mlir::OpBuilder &b, mlir::Location loc,
                            llvm::ArrayRef<mlir::Value> elements);
 
+/// An integer of 16, 32 or 64 bits as the result of an assembly text, of which
+/// the optimiser knows nothing. `staysInPlace`: nor does it move it, or join
+/// two of them.
+mlir::Value emitOpaque(mlir::OpBuilder &b, mlir::Location loc,
+                       mlir::Value value, bool staysInPlace);
+
 class GlobalMemory {
 public:
   GlobalMemory(mlir::OpBuilder &b, const target::TargetDesc &target)
@@ -42,7 +48,11 @@ public:
   mlir::Value count(kernel::CountOp op);
 
 private:
-  llvm::SmallVector<mlir::Value> loadElements(kernel::LoadOp op);
+  mlir::Type typeInMemory(kernel::LoadOp op);
+  mlir::Value loadRaw(kernel::LoadOp op);
+  llvm::SmallVector<mlir::Value> widen(mlir::Location loc, mlir::Value raw,
+                                       int64_t count, mlir::Type storage);
+  mlir::Value hide(mlir::Location loc, mlir::Value raw);
   mlir::Value narrow(mlir::Location loc, mlir::ValueRange values,
                      mlir::Type storage);
 

@@ -64,16 +64,8 @@ private:
       Value id = intrinsic("llvm.nvvm.read.ptx.sreg.ctaid.x", i32Type, {});
       return {arith::ExtUIOp::create(b, loc, b.getI64Type(), id)};
     }
-    if (auto opaque = dyn_cast<kernel::OpaqueOp>(op)) {
-      bool wide = opaque.getType().isInteger(64);
-      return {LLVM::InlineAsmOp::create(
-                  b, loc, opaque.getType(), ValueRange{opaque.getValue()},
-                  wide ? "mov.b64 $0, $1;" : "mov.b32 $0, $1;",
-                  wide ? "=l,l" : "=r,r", /*has_side_effects=*/true,
-                  /*is_align_stack=*/false, LLVM::TailCallKind::None,
-                  /*asm_dialect=*/{}, /*operand_attrs=*/{})
-                  .getResult(0)};
-    }
+    if (auto opaque = dyn_cast<kernel::OpaqueOp>(op))
+      return {emitOpaque(b, loc, opaque.getValue(), /*staysInPlace=*/true)};
     if (auto any = dyn_cast<kernel::WarpAnyOp>(op))
       return {intrinsic("llvm.nvvm.vote.any.sync", b.getI1Type(),
                         {i32(-1), any.getCondition()})};

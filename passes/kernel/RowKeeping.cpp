@@ -4,6 +4,10 @@
 //===----------------------------------------------------------------------===//
 #include "passes/kernel/RowKeeping.h"
 
+#include "passes/kernel/MapBody.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
 using namespace mlir;
 
 namespace azulejo::gpu {
@@ -54,11 +58,31 @@ void RowKeeping::number(tile::MapOp map) {
   }
 }
 
-static int64_t registersOf(Type type) { return type.isInteger(64) ? 2 : 1; }
+Type RowKeeping::narrowType(Operation *op) {
+  Type type;
+  if (auto read = dyn_cast<tile::ReadOp>(op))
+    type = read.getView().getType().getElementType();
+  else if (isa<arith::ExtFOp>(op))
+    type = op->getOperand(0).getType();
+  return type && op->getResult(0).getType().isF32() &&
+                 isa<Float16Type, BFloat16Type>(type)
+             ? type
+             : Type();
+}
 
-/// Fills `passes`; false if that would keep more than fits.
-bool RowKeeping::choose(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
-                        int64_t mostRegisters) {
+int64_t RowKeeping::registersOf(Operation *op, int64_t lanes) {
+  // Half, and an eighth of that for the values that are on their way in and
+  // out.
+  if (narrowType(op))
+    return llvm::divideCeil(lanes * 9, 16);
+  return op->getResult(0).getType().isInteger(64) ? 2 * lanes : lanes;
+}
+
+/// Registers that a thread has for a row in any case.
+static constexpr int64_t kLittle = 32;
+
+/// Fills `passes`. The registers of what is kept at a time, at most.
+int64_t RowKeeping::choose(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread) {
   passes.clear();
   struct Kept {
     size_t first, last; ///< maps
@@ -100,31 +124,51 @@ bool RowKeeping::choose(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
             value.fromMemory && (!readsOnly || isa<tile::ReadOp>(op)))
           had.try_emplace(value.number, Kept{at, at, &op});
   }
+  int64_t most = 0;
   for (size_t boundary = 0; boundary + 1 < maps.size(); ++boundary) {
     int64_t registers = 0;
     for (const auto &[number, kept] : had)
       if (kept.first <= boundary && kept.last > boundary)
-        registers +=
-            lanesPerThread * registersOf(kept.op->getResult(0).getType());
-    if (registers > mostRegisters)
-      return false;
+        registers += registersOf(kept.op, lanesPerThread);
+    most = std::max(most, registers);
   }
-  return true;
+  return most;
+}
+
+/// Whether something on the way from memory to a kept value takes more than an
+/// instruction or two.
+bool RowKeeping::keepsDear() const {
+  auto isDear = [](Operation *op) {
+    return isa<arith::DivFOp>(op) ||
+           (isa<math::MathDialect>(op->getDialect()) &&
+            !isa<math::FmaOp, math::AbsFOp>(op));
+  };
+  for (const auto &[map, pass] : passes)
+    for (const auto &[number, kept] : pass.kept)
+      if (llvm::any_of(opsBehind(kept->getResult(0), *kept->getBlock()),
+                       isDear))
+        return true;
+  return false;
 }
 
 void RowKeeping::plan(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
                       int64_t registers) {
   for (tile::MapOp map : maps)
     number(map);
-  // Values that took arithmetic save more than what was read, unless there are
-  // too many of them.
-  bool fits = choose(maps, lanesPerThread, registers);
-  if (!fits) {
+  // Values that took arithmetic save more than what was read, unless they take
+  // too much room, or more than little for an addition or two.
+  int64_t computed = choose(maps, lanesPerThread);
+  if (computed > registers || (computed > kLittle && !keepsDear())) {
+    auto withComputed = std::move(passes);
     readsOnly = true;
-    fits = choose(maps, lanesPerThread, registers);
+    int64_t read = choose(maps, lanesPerThread);
+    if (computed <= registers && computed <= read) {
+      passes = std::move(withComputed);
+      readsOnly = false;
+    } else if (read > registers) {
+      passes.clear();
+    }
   }
-  if (!fits)
-    passes.clear();
   for (tile::MapOp map : maps)
     if (const Pass *pass = find(map);
         pass && pass->given.empty() && pass->kept.empty())

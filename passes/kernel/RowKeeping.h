@@ -47,6 +47,11 @@ public:
     std::map<int, mlir::Operation *> kept;
   };
 
+  /// The type of 16 bits that holds the f32 that `op` gives; null: none.
+  static mlir::Type narrowType(mlir::Operation *op);
+  /// Registers of one value of `op` per lane, for so many lanes.
+  static int64_t registersOf(mlir::Operation *op, int64_t lanes);
+
   /// `maps`: of the program's top level, in their order; `lanesPerThread`: how
   /// many lanes of a row one thread has at most; `registers`: that kept values
   /// may take at a time.
@@ -69,8 +74,8 @@ private:
     bool fromMemory; ///< and varies along the lane
   };
   void number(tile::MapOp map);
-  bool choose(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
-              int64_t mostRegisters);
+  int64_t choose(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread);
+  bool keepsDear() const;
 
   llvm::DenseMap<mlir::Value, Numbered> values;
   /// What a value is: op, attributes and type, operands' numbers.

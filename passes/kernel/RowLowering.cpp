@@ -125,6 +125,10 @@ void RowLowering::chooseWidth() {
       std::clamp<int64_t>(accessBytes / narrowest, 1, kernel::kAccessElements);
 }
 
+/// Registers of a thread that a row's values may take: more leave a unit with
+/// too few threads. Of a large block's few they take half at most.
+static constexpr int64_t kKeptRegisters = 64;
+
 /// Keeping is for maps of the top level that deal out the same lanes; those
 /// with others run as ever.
 void RowLowering::planKeeping() {
@@ -138,7 +142,7 @@ void RowLowering::planKeeping() {
     return;
   int64_t lanes = alike[0].getShape()[1];
   keeping.plan(alike, llvm::divideCeil(lanes, team * width) * width,
-               std::min<int64_t>(64, kUnitRegisters / threads / 2));
+               std::min(kKeptRegisters, kUnitRegisters / threads / 2));
 }
 
 /// Scalars at the top level depend on no row, so they come before the rows.
@@ -408,7 +412,12 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   source.walk([&](tile::MapOp map) { maps.push_back(map); });
   t.choose(
       arguments.areAligned(t, maps, width),
-      [&] { aligned = emitRows(t, true); }, [&] { any = emitRows(t, false); });
+      [&] { aligned = emitRows(t, true); },
+      [&] {
+        // Element by element, so neighbouring threads have neighbours.
+        width = 1;
+        any = emitRows(t, false);
+      });
   return success(succeeded(aligned) && succeeded(any));
 }
 

@@ -71,9 +71,12 @@ private:
   Values emitLooped(ThreadBuilder &t, const Walk &walk, Values parts);
   Values emitWrittenOut(ThreadBuilder &t, const Walk &walk,
                         const RowKeeping::Pass *pass, Values parts);
-  int64_t groupsTogether(tile::MapOp map, const RowKeeping::Pass &pass,
+  int64_t groupsTogether(tile::MapOp map, const RowKeeping::Pass *pass,
                          int64_t groups) const;
-  Values takeKept(ThreadBuilder &t, int value, size_t group);
+  void keep(ThreadBuilder &t, int value, mlir::Operation *op,
+            llvm::ArrayRef<mlir::Value> lanes);
+  Values takeKept(ThreadBuilder &t, int value, mlir::Operation *op,
+                  size_t first, size_t count);
   Values foldGroup(ThreadBuilder &t, const Walk &walk,
                    llvm::ArrayRef<Values> lanes, mlir::ValueRange parts);
   void bindTiles(const Walk &walk, size_t group);
@@ -98,8 +101,12 @@ private:
   mlir::Value present;     ///< whether the team has a row; null: it has
   mlir::Value lane, warp;  ///< i32
   RowKeeping keeping;
-  /// By value number: of each group of the row at hand, its lanes' values.
-  llvm::DenseMap<int, llvm::SmallVector<Values>> kept;
+  /// The thread's lanes of a value: each, or words with two and a half.
+  struct Kept {
+    Values parts;
+    mlir::Value half; ///< of the next word
+  };
+  llvm::DenseMap<int, Kept> kept; ///< by value number, of the row at hand
   llvm::DenseMap<mlir::Value, RowValue> tiles;
   /// Of tiles of whole rows: of each of the thread's groups, its lanes' values.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Values>> laneTiles;

@@ -54,7 +54,9 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
             false, kinds};
   Value extent = arguments.scalar(map.getExtent()[1]);
   Value shape = t.i64(map.getShape()[1]);
-  walk.count = t.max(t.min(t.sub(extent, walk.origin), shape), t.i64(0));
+  walk.count = isAlwaysInside(map, 1)
+                   ? shape
+                   : t.max(t.min(t.sub(extent, walk.origin), shape), t.i64(0));
   walk.most = map.getShape()[1];
   if (present)
     walk.count =
@@ -64,9 +66,10 @@ LogicalResult RowLowering::emitMap(ThreadBuilder &t, tile::MapOp map) {
                 knownDivisor(map.getExtent()[1]), knownDivisor(shape)});
   walk.hasLeftOver = divisor % width != 0;
   // A loop of one step would have everything that does not depend on the lane
-  // computed, and held in registers, in front of it.
+  // computed, and held in registers, in front of it; one of a few steps would
+  // wait for each step's reads by themselves.
   const RowKeeping::Pass *pass = keeping.find(map);
-  bool once = walk.most <= team * width && !walk.hasLeftOver;
+  bool once = walk.most <= team * kernel::kAccessElements && !walk.hasLeftOver;
   // The same goes for what does not depend on the lane, where it has one
   // reader.
   if (pass || !once)
@@ -134,34 +137,94 @@ RowLowering::Values RowLowering::emitLooped(ThreadBuilder &t, const Walk &walk,
 /// How many groups' reads may be under way at a time: they hold registers, as
 /// do the kept values that the map is given. 0: not even those of one.
 int64_t RowLowering::groupsTogether(tile::MapOp map,
-                                    const RowKeeping::Pass &pass,
+                                    const RowKeeping::Pass *pass,
                                     int64_t groups) const {
-  int64_t perGroup = 0;
+  int64_t perGroup = 0, given = 0;
   for (auto read : map.getBody().front().getOps<tile::ReadOp>())
-    if (pass.needed.contains(read))
+    if (!pass || pass->needed.contains(read))
       perGroup +=
           wide ? llvm::divideCeil(
                      width * kernel::storageBytes(
                                  read.getView().getType().getElementType()),
                      4)
                : width;
-  int64_t given = pass.given.size() * groups * width;
+  if (pass)
+    for (auto [op, value] : pass->given)
+      given += RowKeeping::registersOf(op, groups * width);
   int64_t room = std::min(kThreadRegisters, kUnitRegisters / threads) -
                  kOtherRegisters - given;
   return perGroup ? std::max<int64_t>(room / perGroup, 0) : groups;
 }
 
-/// The lanes of a group as an earlier map left them.
+/// Keeps a group's lanes of what `op` gives, two to a word where 16 bits hold
+/// them.
+void RowLowering::keep(ThreadBuilder &t, int value, Operation *op,
+                       ArrayRef<Value> lanes) {
+  Kept &all = kept[value];
+  Type type = RowKeeping::narrowType(op);
+  for (Value lane : lanes) {
+    if (!type) {
+      all.parts.push_back(lane);
+    } else if (!all.half) {
+      all.half = lane;
+    } else {
+      all.parts.push_back(
+          kernel::PackOp::create(t.b, t.loc, all.half, lane, type));
+      all.half = Value();
+    }
+  }
+}
+
+/// The f32 in the lower or upper half of a word.
+static Value unpack(ThreadBuilder &t, Value word, Type type, bool upper) {
+  Type f32 = t.b.getF32Type();
+  if (type.isBF16()) {
+    Value bits =
+        upper ? t.bitAnd(word, t.i32(-65536))
+              : Value(arith::ShLIOp::create(t.b, t.loc, word, t.i32(16)));
+    return arith::BitcastOp::create(t.b, t.loc, f32, bits);
+  }
+  if (upper)
+    word = arith::ShRUIOp::create(t.b, t.loc, word, t.i32(16));
+  Value half = arith::TruncIOp::create(t.b, t.loc, t.b.getI16Type(), word);
+  half = arith::BitcastOp::create(t.b, t.loc, type, half);
+  return arith::ExtFOp::create(t.b, t.loc, f32, half);
+}
+
+/// The lanes of a group, `count` from `first` on, as an earlier map left them.
 RowLowering::Values RowLowering::takeKept(ThreadBuilder &t, int value,
-                                          size_t group) {
-  Values lanes = kept[value][group];
-  if (keeping.keepsReadsOnly())
-    for (Value &lane : lanes)
-      if (Type type = lane.getType(); type.isF32()) {
-        lane = arith::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), lane);
-        lane = kernel::OpaqueOp::create(t.b, t.loc, lane);
-        lane = arith::BitcastOp::create(t.b, t.loc, type, lane);
+                                          Operation *op, size_t first,
+                                          size_t count) {
+  const Kept &all = kept[value];
+  // What is computed from values that were read is not kept: the optimiser must
+  // not see that two passes compute the same.
+  bool hide = keeping.keepsReadsOnly();
+  Values lanes;
+  if (Type type = RowKeeping::narrowType(op)) {
+    Value word;
+    for (size_t i = first; i < first + count; ++i) {
+      if (i / 2 == all.parts.size()) {
+        lanes.push_back(all.half);
+        continue;
       }
+      if (!word || i % 2 == 0) {
+        word = all.parts[i / 2];
+        if (hide)
+          word = kernel::OpaqueOp::create(t.b, t.loc, word);
+      }
+      lanes.push_back(unpack(t, word, type, i % 2));
+    }
+    return lanes;
+  }
+  for (Value lane : ArrayRef(all.parts).slice(first, count)) {
+    Type type = lane.getType();
+    if (hide && type.isF32()) {
+      lane = arith::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), lane);
+      lane = kernel::OpaqueOp::create(t.b, t.loc, lane);
+      lane = arith::BitcastOp::create(t.b, t.loc, type, lane);
+    }
+    lanes.push_back(lane);
+  }
   return lanes;
 }
 
@@ -200,7 +263,9 @@ RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
                    false,
                    {}});
   }
-  size_t together = pass ? groupsTogether(map, *pass, all.size()) : 0;
+  // Those of one group need no order.
+  size_t together =
+      pass || all.size() > 1 ? groupsTogether(map, pass, all.size()) : 0;
   walk.body.restrictTo(pass ? &pass->needed : nullptr);
   for (auto [number, group] : llvm::enumerate(all)) {
     if (together && number % together == 0)
@@ -214,14 +279,15 @@ RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
     if (pass)
       for (Operation &op : map.getBody().front())
         if (auto it = pass->given.find(&op); it != pass->given.end())
-          walk.body.supply(&op, takeKept(t, it->second, number));
+          walk.body.supply(&op, takeKept(t, it->second, &op, number * width,
+                                         group.lanes->width));
     bindTiles(walk, number);
     walk.body.predicate(group.inside);
     auto values = walk.body.emitLanes(*group.lanes, group.first, group.wide);
     if (pass)
       for (auto [value, op] : pass->kept)
-        kept[value].push_back(
-            walk.body.laneValues(op->getResult(0), *group.lanes));
+        keep(t, value, op,
+             walk.body.laneValues(op->getResult(0), *group.lanes));
     takeTiles(walk, values);
     Values next = foldGroup(t, walk, values, parts);
     if (group.inside)

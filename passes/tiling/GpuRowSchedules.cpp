@@ -13,8 +13,20 @@ using namespace mlir;
 
 namespace azulejo::tiling {
 
-static constexpr int64_t kLanesPerThread = 32; ///< that a thread should have
 static constexpr int64_t kWarp = 32;
+/// Lanes of a thread: of one access of 16 bits each, and most where a block or
+/// a warp folds them. Items that share a row have so many threads
+/// (docs/design/kernel-dialect.md has the sweep).
+static constexpr int64_t kAccessLanes = 8, kFoldedLanes = 64,
+                         kFoldedByWarp = 32, kSharingThreads = 128;
+/// Most threads of a block that keeps a row of 16-bit elements in registers,
+/// and the longest such row; of a larger block's registers, what is not the row
+/// takes too many. Longer rows are read again by as many threads as there are.
+static constexpr int64_t kKeepingThreads = 512, kKeptLanes = 112 * 512,
+                         kMostThreads = 1024;
+/// Rows of other tensors, which are not kept, are on their way while nothing
+/// else is done; from how many on that counts, and up to which block.
+static constexpr int64_t kFewRows = 2, kWaitingThreads = 256;
 
 RowFacts rowFacts(graphir::FusedOp region, const RowSpace &space) {
   RowFacts facts;
@@ -43,31 +55,63 @@ RowFacts rowFacts(graphir::FusedOp region, const RowSpace &space) {
       lanes = lanes * shape[axis];
     consider(lanes);
   }
-  opset::Dim rows = opset::elementCount(space.rows);
-  facts.rows = typicalSize(rows, region).value_or(0);
+  for (Value input : region.getInputs())
+    for (const RowSpace::Output &output : space.outputs)
+      if (shapeOf(input) == shapeOf(output.value)) {
+        ++facts.rowsRead;
+        break;
+      }
   return facts;
 }
+
+/// The least power of two threads that have at most `each` of the lanes.
+static int64_t powerOf2For(int64_t lanes, int64_t each) {
+  return static_cast<int64_t>(
+      std::bit_ceil<uint64_t>((lanes + each - 1) / each));
+}
+
+/// Threads of a block that folds a row of its own.
+static int64_t foldingThreads(const RowFacts &facts) {
+  if (facts.lanes > kKeptLanes)
+    return kMostThreads;
+  // Where the last pass waits for other rows, more threads do.
+  int64_t most = facts.rowsRead > kFewRows ? kWaitingThreads : 0;
+  int64_t threads = std::min(powerOf2For(facts.lanes, kFoldedLanes / 2), most);
+  threads = std::max(threads, powerOf2For(facts.lanes, kFoldedLanes));
+  return std::clamp<int64_t>(threads, 64, kKeepingThreads);
+}
+
+/// Threads that share a row, if they are at most a warp; else 0. A warp folds
+/// without a barrier, so it takes more lanes than it would to load them.
+static int64_t teamFor(const RowFacts &facts) {
+  int64_t most = facts.folds ? kFoldedByWarp : kAccessLanes;
+  if (facts.lanes > kWarp * most)
+    return 0;
+  return std::clamp<int64_t>(powerOf2For(facts.lanes, kAccessLanes), 8, kWarp);
+}
+
+/// Threads of a block in which several teams have a row each.
+static int64_t teamsThreads(int64_t team) { return team < kWarp ? 128 : 64; }
 
 schedule::Schedule defaultGpuRows(const RowFacts &facts,
                                   const target::TargetDesc &target) {
   auto best = schedule::Schedule::defaults("RowChain", target.kind);
   if (facts.lanes == 0)
     return best;
-  if (facts.lanes <= kWarp * kLanesPerThread) {
-    int64_t team = facts.lanes <= 64 ? 8 : facts.lanes <= 128 ? 16 : kWarp;
+  if (int64_t team = teamFor(facts)) {
+    int64_t threads = teamsThreads(team);
     best.knobs["rowThreads"] = team;
-    best.knobs["blockThreads"] = 128;
-    best.knobs["rowTile"] = 128 / team;
+    best.knobs["blockThreads"] = threads;
+    best.knobs["rowTile"] = threads / team;
     return best;
   }
-  if (facts.folds)
-    best.knobs["blockThreads"] = std::clamp<int64_t>(
-        std::bit_ceil<uint64_t>((facts.lanes + kLanesPerThread - 1) /
-                                kLanesPerThread),
-        64, 1024);
-  // Rows of one block run one after the other: few rows need all blocks.
-  if (facts.rows && facts.rows < best.knob("rowTile") * 8 * target.units)
-    best.knobs["rowTile"] = 1;
+  best.knobs["rowTile"] = 1;
+  if (facts.folds) {
+    best.knobs["blockThreads"] = foldingThreads(facts);
+  } else {
+    best.knobs["blockThreads"] = kSharingThreads;
+    best.knobs["laneChunk"] = kSharingThreads * kAccessLanes;
+  }
   return best;
 }
 
@@ -86,23 +130,31 @@ schedule::KnobSpace gpuRowSpace(const RowFacts &facts,
     return std::nullopt;
   };
   int64_t lanes = facts.lanes;
-  space.cost = [lanes](const schedule::Schedule &s) {
-    int64_t team = s.knob("rowThreads");
+  bool folds = facts.folds;
+  if (!folds)
+    space.values["laneChunk"] = {256, 1024, 4096, 16384};
+  space.cost = [lanes, folds](const schedule::Schedule &s) {
+    int64_t team = s.knob("rowThreads"), threads = s.knob("blockThreads");
     double cost = 1.0 + 0.3 * std::log2(16.0 / s.knob("accessBytes"));
-    if (!team) {
-      team = s.knob("blockThreads");
-      cost += 0.02 * std::abs(double(s.knob("rowTile")) - 4);
+    double rounds = s.knob("rowTile"); // one row of each team after the other
+    if (team) {
+      rounds *= double(team) / double(threads);
+      cost += 0.01 * std::abs(std::log2(threads / double(teamsThreads(team))));
     } else {
-      cost += 0.02 * std::abs(std::log2(s.knob("rowTile") * team /
-                                        double(s.knob("blockThreads")))) +
-              0.02 * std::abs(std::log2(s.knob("blockThreads") / 128.0));
+      team = threads;
     }
+    cost += 0.02 * std::log2(rounds);
     if (!lanes)
       return cost;
     // Too many lanes do not stay in registers; too few leave threads idle.
-    double each = double(lanes) / double(team);
-    cost += 0.1 * std::abs(std::log2(each / kLanesPerThread));
-    return each > 2 * kLanesPerThread ? cost + 0.4 : cost;
+    double each = double(lanes) / double(team), wanted = kAccessLanes;
+    if (folds)
+      wanted = team <= kWarp ? kFoldedByWarp : kFoldedLanes;
+    else
+      each = double(std::min(lanes, s.knob("laneChunk"))) / double(team);
+    double off = std::log2(each / wanted);
+    cost += off < 0 ? -0.1 * off : 0.05 * off;
+    return folds && each > kFoldedLanes ? cost + 0.4 : cost;
   };
   return space;
 }

@@ -1,9 +1,11 @@
 //===- GpuRowSchedules.h - schedules of row chains on GPUs ------*- C++ -*-===//
 //
-// What matters on a GPU is how many threads share a row. With about 32 lanes
-// each, a row that several passes need stays in registers (passes/kernel/
-// RowKeeping), enough loads are under way to fill the memory's pipe, and little
-// is left to the folds. Short rows go to parts of a warp, several at a time.
+// What matters on a GPU is how many threads share a row. Where something is
+// folded, a row that several passes need should stay in registers
+// (passes/kernel/ RowKeeping): a block has one row, and another block's loads
+// are under way while it folds. Where nothing is, each thread has one access,
+// and a long row belongs to several blocks. Short rows go to parts of a warp,
+// several at a time.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//
@@ -17,9 +19,9 @@ namespace azulejo::tiling {
 
 /// What schedules are chosen by.
 struct RowFacts {
-  int64_t lanes = 0;  ///< of the longest pass over a row; 0: not known
-  int64_t rows = 0;   ///< 0: not known
-  bool folds = false; ///< something is reduced
+  int64_t lanes = 0;    ///< of the longest pass over a row; 0: not known
+  int64_t rowsRead = 0; ///< inputs that have a row of their own for each
+  bool folds = false;   ///< something is reduced
 };
 RowFacts rowFacts(graphir::FusedOp region, const RowSpace &space);
 

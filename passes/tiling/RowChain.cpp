@@ -1,6 +1,7 @@
 //===- RowChain.cpp - elementwise maps and row reductions -----------------===//
 //
-// One work item runs `rowTile` rows through the region's stages:
+// One work item runs `rowTile` rows through the region's stages, or, on a GPU
+// where nothing is folded, `laneChunk` lanes of so many rows:
 //
 //   for each stage of reductions     one map per lane extent, folding into
 //                                    per-row accumulators
@@ -36,13 +37,7 @@ public:
         space(std::move(space)) {}
 
   Result<tile::KernelOp> run() {
-    rowTile = schedule.knob("rowTile");
-    opset::Dim rowCount = opset::elementCount(space.rows);
-    f.setGrid({{rowCount, rowTile}});
-    rowLimit = f.dim(rowCount);
-    rowOrigin =
-        f.mul(tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), 0),
-              f.constant(rowTile));
+    placeItem();
     for (size_t i = 0; i < space.outputs.size(); ++i)
       pending.push_back(i);
     for (const auto &stage : space.stages)
@@ -57,6 +52,38 @@ public:
   }
 
 private:
+  void placeItem() {
+    rowTile = schedule.knob("rowTile");
+    opset::Dim rowCount = opset::elementCount(space.rows);
+    SmallVector<std::pair<opset::Dim, int64_t>> axes{{rowCount, rowTile}};
+    std::optional<opset::Dim> lanes = dividedLanes();
+    if (lanes)
+      axes.push_back({*lanes, schedule.knob("laneChunk")});
+    f.setGrid(axes);
+    auto origin = [&](unsigned axis) {
+      return f.mul(
+          tile::ProgramIdOp::create(f.b, f.loc, f.b.getIndexType(), axis),
+          f.constant(axes[axis].second));
+    };
+    rowLimit = f.dim(rowCount);
+    rowOrigin = origin(0);
+    if (lanes)
+      laneOrigin = origin(1);
+  }
+
+  /// The lanes of a row, if items may share it: on a GPU, where nothing is
+  /// folded and all that is written has the same lanes.
+  std::optional<opset::Dim> dividedLanes() const {
+    if (schedule.kind != target::Kind::Gpu || !space.stages.empty() ||
+        space.outputs.empty())
+      return std::nullopt;
+    opset::Dim lanes = opset::elementCount(laneShape(space.outputs[0]));
+    for (const RowSpace::Output &output : space.outputs)
+      if (laneShape(output) != laneShape(space.outputs[0]))
+        return std::nullopt;
+    return lanes;
+  }
+
   /// Calls `emit` with a loop over chunks of `lanes` around it when a row may
   /// be longer than one chunk; tiles in `carried` thread through.
   SmallVector<Value>
@@ -65,6 +92,8 @@ private:
                                                   ValueRange carried)>
                 emit) {
     int64_t chunk = schedule.knob("laneChunk");
+    if (laneOrigin)
+      return emit(laneOrigin, chunk, carried);
     std::optional<int64_t> length = lanes.constant();
     // The threads of a GPU walk over a row of any length by themselves, and
     // keep it between passes where it fits them.
@@ -278,6 +307,7 @@ private:
   RowSpace space;
   int64_t rowTile = 1;
   Value rowOrigin, rowLimit;
+  Value laneOrigin; ///< of an item that has a part of a row; null: all of it
   std::vector<size_t> pending; ///< outputs that are not written yet
   std::vector<Operation *> finished;
   llvm::DenseMap<Operation *, Value> rowTiles;

@@ -1,8 +1,8 @@
-// RUN: env AZULEJO_CACHE=off azulejo compile %s --emit asm --device h200 > %t
+// RUN: env AZULEJO_CACHE=off azulejo compile %s --emit asm --device h200 --pin 'RowChain{rowTile=1,laneChunk=256,blockThreads=64}' > %t
 // RUN: FileCheck %s --check-prefix=ERF < %t
 // RUN: FileCheck %s --check-prefix=NEVER < %t
 // RUN: sed s/gelu_erf/gelu_tanh/ %s > %t.mlir
-// RUN: env AZULEJO_CACHE=off azulejo compile %t.mlir --emit asm --device h200 > %t
+// RUN: env AZULEJO_CACHE=off azulejo compile %t.mlir --emit asm --device h200 --pin 'RowChain{rowTile=1,laneChunk=256,blockThreads=64}' > %t
 // RUN: FileCheck %s --check-prefix=TANH < %t
 // RUN: FileCheck %s --check-prefix=NEVER < %t
 // What gelu costs, in a body of four elements. gelu_erf: one exponential of the
@@ -11,7 +11,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
 // ERF: .entry kernel(
-// ERF: ld.global
+// ERF: ld.global.v4
 // ERF-COUNT-4: add.rn.f32
 // ERF-NOT: .f32
 // ERF-COUNT-4: abs.f32
@@ -31,7 +31,7 @@
 // ERF: st.global
 
 // TANH: .entry kernel(
-// TANH: ld.global
+// TANH: ld.global.v4
 // TANH-COUNT-4: add.rn.f32
 // TANH-NOT: .f32
 // TANH-COUNT-4: max.NaN.f32

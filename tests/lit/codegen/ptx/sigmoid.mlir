@@ -1,8 +1,8 @@
-// RUN: env AZULEJO_CACHE=off azulejo compile %s --emit asm --device h200 > %t
+// RUN: env AZULEJO_CACHE=off azulejo compile %s --emit asm --device h200 --pin 'RowChain{rowTile=1,laneChunk=256,blockThreads=64}' > %t
 // RUN: FileCheck %s --check-prefixes=GATE,SIGMOID < %t
 // RUN: FileCheck %s --check-prefix=NEVER < %t
 // RUN: sed s/graph.sigmoid/graph.silu/ %s > %t.mlir
-// RUN: env AZULEJO_CACHE=off azulejo compile %t.mlir --emit asm --device h200 > %t
+// RUN: env AZULEJO_CACHE=off azulejo compile %t.mlir --emit asm --device h200 --pin 'RowChain{rowTile=1,laneChunk=256,blockThreads=64}' > %t
 // RUN: FileCheck %s --check-prefixes=GATE,SILU < %t
 // RUN: FileCheck %s --check-prefix=NEVER < %t
 // What they cost, in a body of four elements: an exponential and a reciprocal
@@ -10,7 +10,7 @@
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
 // GATE: .entry kernel(
-// GATE: ld.global
+// GATE: ld.global.v4
 // GATE-COUNT-4: add.rn.f32
 // GATE-NOT: .f32
 // GATE-COUNT-4: max.NaN.f32
