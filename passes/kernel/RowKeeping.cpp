@@ -151,22 +151,39 @@ bool RowKeeping::keepsDear() const {
   return false;
 }
 
+/// All that is kept of a row, one time or another.
+int64_t RowKeeping::wordsOf(int64_t lanesPerThread) const {
+  int64_t words = 0;
+  for (const auto &[map, pass] : passes)
+    for (const auto &[number, op] : pass.kept)
+      words +=
+          narrowType(op) ? llvm::divideCeil(lanesPerThread, 2) : lanesPerThread;
+  return words;
+}
+
 void RowKeeping::plan(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
-                      int64_t registers) {
+                      const Room &room) {
   for (tile::MapOp map : maps)
     number(map);
   // Values that took arithmetic save more than what was read, unless they take
   // too much room, or more than little for an addition or two.
   int64_t computed = choose(maps, lanesPerThread);
-  if (computed > registers || (computed > kLittle && !keepsDear())) {
+  if (computed > room.registers || (computed > kLittle && !keepsDear())) {
+    int64_t all = wordsOf(lanesPerThread), more = room.registers + room.shared;
     auto withComputed = std::move(passes);
     readsOnly = true;
     int64_t read = choose(maps, lanesPerThread);
-    if (computed <= registers && computed <= read) {
+    if (computed <= read && (computed <= room.registers || all <= more)) {
       passes = std::move(withComputed);
       readsOnly = false;
-    } else if (read > registers) {
-      passes.clear();
+      read = computed;
+    }
+    if (read > room.registers) {
+      inShared = std::max<int64_t>(0, wordsOf(lanesPerThread) - room.registers);
+      if (room.shared == 0 || inShared > room.shared) {
+        inShared = 0;
+        passes.clear();
+      }
     }
   }
   for (tile::MapOp map : maps)

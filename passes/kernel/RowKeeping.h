@@ -14,6 +14,9 @@
 // that an earlier map had too. A value is kept per lane, in its compute type,
 // from the map that made it to the last one that takes it.
 //
+// A row that is too long for that goes on in shared memory: each thread has
+// words there that nobody else looks at.
+//
 // Only values that come from memory along the lane are worth a register. What
 // follows from coordinates is computed again, and what is equal along the row
 // is one value anyway.
@@ -52,11 +55,24 @@ public:
   /// Registers of one value of `op` per lane, for so many lanes.
   static int64_t registersOf(mlir::Operation *op, int64_t lanes);
 
+  /// What a thread may keep, in words of 32 bits.
+  struct Room {
+    int64_t registers;
+    int64_t shared; ///< words of its own in the block's memory, beside fewer
+                    ///< registers
+  };
+
   /// `maps`: of the program's top level, in their order; `lanesPerThread`: how
-  /// many lanes of a row one thread has at most; `registers`: that kept values
-  /// may take at a time.
+  /// many lanes of a row one thread has at most.
   void plan(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
-            int64_t registers);
+            const Room &room);
+
+  /// Whether any map keeps something.
+  bool keeps() const { return !passes.empty(); }
+
+  /// Words of a thread that are kept in shared memory, those behind the first
+  /// `room.registers`.
+  int64_t sharedWords() const { return inShared; }
 
   /// Null: the map neither keeps nor is given anything.
   const Pass *find(tile::MapOp map) const {
@@ -75,6 +91,7 @@ private:
   };
   void number(tile::MapOp map);
   int64_t choose(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread);
+  int64_t wordsOf(int64_t lanesPerThread) const;
   bool keepsDear() const;
 
   llvm::DenseMap<mlir::Value, Numbered> values;
@@ -83,6 +100,7 @@ private:
   std::map<Key, int> numbers;
   llvm::DenseMap<mlir::Operation *, Pass> passes;
   bool readsOnly = false;
+  int64_t inShared = 0;
 };
 
 } // namespace azulejo::gpu

@@ -126,8 +126,9 @@ void RowLowering::chooseWidth() {
 }
 
 /// Registers of a thread that a row's values may take: more leave a unit with
-/// too few threads. Of a large block's few they take half at most.
-static constexpr int64_t kKeptRegisters = 64;
+/// too few threads. Of a large block's few they take half at most, and less
+/// beside shared memory, of which arrays of folds want some, too.
+static constexpr int64_t kKeptRegisters = 64, kOtherShared = 4096;
 
 /// Keeping is for maps of the top level that deal out the same lanes; those
 /// with others run as ever.
@@ -140,9 +141,18 @@ void RowLowering::planKeeping() {
       alike.push_back(map);
   if (alike.size() < 2)
     return;
-  int64_t lanes = alike[0].getShape()[1];
-  keeping.plan(alike, llvm::divideCeil(lanes, team * width) * width,
-               std::min(kKeptRegisters, kUnitRegisters / threads / 2));
+  int64_t each = llvm::divideCeil(alike[0].getShape()[1], team * width) * width;
+  RowKeeping::Room room{std::min(kKeptRegisters, kUnitRegisters / threads / 2),
+                        0};
+  keeping.plan(alike, each, room);
+  keptRegisters = room.registers;
+  int64_t shared = source.getSharedBytes().value_or(0);
+  if (keeping.keeps() || shared <= kOtherShared || team < threads)
+    return;
+  room = {kUnitRegisters / threads / 4, (shared - kOtherShared) / 4 / threads};
+  keptRegisters = room.registers;
+  keeping = {};
+  keeping.plan(alike, each, room);
 }
 
 /// Scalars at the top level depend on no row, so they come before the rows.
@@ -177,6 +187,7 @@ LogicalResult RowLowering::emitRows(ThreadBuilder &t, bool aligned) {
            present = full ? Value() : t.less(at, count);
            row = t.add(origin, at);
            kept.clear();
+           wordsKept = 0;
            result = emitBlock(t, source.getBody().front());
            return {};
          });
@@ -396,6 +407,13 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   b.setInsertionPointToStart(&entry);
   ThreadBuilder t(b, loc);
   Value id = kernel::ThreadIdOp::create(b, loc);
+  threadOfBlock = id;
+  if (int64_t words = keeping.sharedWords())
+    keptWords = kernel::SharedAllocOp::create(
+        b, loc,
+        kernel::SharedType::get(b.getContext(), b.getI32Type(),
+                                words * threads),
+        IntegerAttr());
   thread = arith::ExtUIOp::create(b, loc, b.getI64Type(), id);
   if (team < threads) {
     teamId = b.createOrFold<arith::DivUIOp>(loc, thread, t.i64(team));

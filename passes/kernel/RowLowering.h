@@ -101,12 +101,21 @@ private:
   mlir::Value present;     ///< whether the team has a row; null: it has
   mlir::Value lane, warp;  ///< i32
   RowKeeping keeping;
-  /// The thread's lanes of a value: each, or words with two and a half.
+  /// The thread's lanes of a value: each, or words with two and a half. Where
+  /// they lie in shared memory, a part is the place there.
   struct Kept {
     Values parts;
+    llvm::SmallVector<bool> inShared;
     mlir::Value half; ///< of the next word
   };
+  void keepWord(ThreadBuilder &t, Kept &all, mlir::Value word);
+  mlir::Value takeWord(ThreadBuilder &t, const Kept &all, size_t number,
+                       mlir::Type type);
   llvm::DenseMap<int, Kept> kept; ///< by value number, of the row at hand
+  int64_t wordsKept = 0;          ///< of the row at hand, so far
+  int64_t keptRegisters = 0;      ///< the words beyond lie in shared memory
+  mlir::Value keptWords;          ///< that, if there are any
+  mlir::Value threadOfBlock;      ///< i32
   llvm::DenseMap<mlir::Value, RowValue> tiles;
   /// Of tiles of whole rows: of each of the thread's groups, its lanes' values.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Values>> laneTiles;

@@ -151,9 +151,42 @@ int64_t RowLowering::groupsTogether(tile::MapOp map,
   if (pass)
     for (auto [op, value] : pass->given)
       given += RowKeeping::registersOf(op, groups * width);
+  if (pass && keptWords && !pass->kept.empty())
+    given = keptRegisters;
   int64_t room = std::min(kThreadRegisters, kUnitRegisters / threads) -
-                 kOtherRegisters - given;
+                 kOtherRegisters - std::min(given, keptRegisters);
   return perGroup ? std::max<int64_t>(room / perGroup, 0) : groups;
+}
+
+/// The first words stay in registers.
+void RowLowering::keepWord(ThreadBuilder &t, Kept &all, Value word) {
+  Type type = word.getType(), i32 = t.b.getI32Type();
+  int64_t number = wordsKept++ - keptRegisters;
+  bool beyond = keptWords && number >= 0 && type.getIntOrFloatBitWidth() == 32;
+  if (beyond) {
+    if (type != i32)
+      word = arith::BitcastOp::create(t.b, t.loc, i32, word);
+    Value place = t.add(threadOfBlock, t.i32(number * threads));
+    kernel::SharedStoreOp::create(t.b, t.loc, ValueRange{word}, keptWords,
+                                  place);
+    word = place;
+  }
+  all.parts.push_back(word);
+  all.inShared.push_back(beyond);
+}
+
+/// A word of that type as it was kept.
+Value RowLowering::takeWord(ThreadBuilder &t, const Kept &all, size_t number,
+                            Type type) {
+  Value word = all.parts[number];
+  if (!all.inShared[number])
+    return word;
+  Type i32 = t.b.getI32Type();
+  word =
+      kernel::SharedLoadOp::create(t.b, t.loc, TypeRange{i32}, keptWords, word)
+          ->getResult(0);
+  return type == i32 ? word
+                     : Value(arith::BitcastOp::create(t.b, t.loc, type, word));
 }
 
 /// Keeps a group's lanes of what `op` gives, two to a word where 16 bits hold
@@ -164,12 +197,12 @@ void RowLowering::keep(ThreadBuilder &t, int value, Operation *op,
   Type type = RowKeeping::narrowType(op);
   for (Value lane : lanes) {
     if (!type) {
-      all.parts.push_back(lane);
+      keepWord(t, all, lane);
     } else if (!all.half) {
       all.half = lane;
     } else {
-      all.parts.push_back(
-          kernel::PackOp::create(t.b, t.loc, all.half, lane, type));
+      keepWord(t, all,
+               kernel::PackOp::create(t.b, t.loc, all.half, lane, type));
       all.half = Value();
     }
   }
@@ -208,17 +241,18 @@ RowLowering::Values RowLowering::takeKept(ThreadBuilder &t, int value,
         continue;
       }
       if (!word || i % 2 == 0) {
-        word = all.parts[i / 2];
-        if (hide)
+        word = takeWord(t, all, i / 2, t.b.getI32Type());
+        if (hide && !all.inShared[i / 2])
           word = kernel::OpaqueOp::create(t.b, t.loc, word);
       }
       lanes.push_back(unpack(t, word, type, i % 2));
     }
     return lanes;
   }
-  for (Value lane : ArrayRef(all.parts).slice(first, count)) {
-    Type type = lane.getType();
-    if (hide && type.isF32()) {
+  Type type = op->getResult(0).getType();
+  for (size_t i = first; i < first + count; ++i) {
+    Value lane = takeWord(t, all, i, type);
+    if (hide && type.isF32() && !all.inShared[i]) {
       lane = arith::BitcastOp::create(t.b, t.loc, t.b.getI32Type(), lane);
       lane = kernel::OpaqueOp::create(t.b, t.loc, lane);
       lane = arith::BitcastOp::create(t.b, t.loc, type, lane);

@@ -19,10 +19,10 @@ static constexpr int64_t kWarp = 32;
 /// (docs/design/kernel-dialect.md has the sweep).
 static constexpr int64_t kAccessLanes = 8, kFoldedLanes = 64,
                          kFoldedByWarp = 32, kSharingThreads = 128;
-/// Most threads of a block that keeps a row of 16-bit elements in registers,
-/// and the longest such row; of a larger block's registers, what is not the row
-/// takes too many. Longer rows are read again by as many threads as there are.
-static constexpr int64_t kKeepingThreads = 512, kKeptLanes = 112 * 512,
+/// Most threads of a block whose threads' registers hold more of a row than of
+/// anything else, and from which length on there are all threads: a thread's
+/// share is written out.
+static constexpr int64_t kKeepingThreads = 512, kWrittenLanes = 80 * 1024,
                          kMostThreads = 1024;
 /// Rows of other tensors, which are not kept, are on their way while nothing
 /// else is done; from how many on that counts, and up to which block.
@@ -72,7 +72,7 @@ static int64_t powerOf2For(int64_t lanes, int64_t each) {
 
 /// Threads of a block that folds a row of its own.
 static int64_t foldingThreads(const RowFacts &facts) {
-  if (facts.lanes > kKeptLanes)
+  if (facts.lanes > kWrittenLanes)
     return kMostThreads;
   // Where the last pass waits for other rows, more threads do.
   int64_t most = facts.rowsRead > kFewRows ? kWaitingThreads : 0;

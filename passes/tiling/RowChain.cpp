@@ -370,13 +370,18 @@ public:
 
   Result<RegionKernels> lower(OpBuilder &b, graphir::FusedOp region,
                               const schedule::Schedule &schedule,
-                              const target::TargetDesc &) const override {
+                              const target::TargetDesc &target) const override {
     RowSpaceOrReason found = findRowSpace(region);
     if (!found.reason.empty())
       return makeError(ErrorCode::Unsupported, "kernel RowChain", found.reason,
                        "RowChain.rows", "compile without fusion (--no-fusion)");
-    return soleKernel(
-        Lowering(b, region, schedule, std::move(found.space)).run());
+    bool folds = !found.space.stages.empty();
+    Result<tile::KernelOp> kernel =
+        Lowering(b, region, schedule, std::move(found.space)).run();
+    // Where a row may be kept between its passes.
+    if (kernel && folds && target.kind == target::Kind::Gpu)
+      kernel->setSharedBytes(target.smemPerBlock);
+    return soleKernel(std::move(kernel));
   }
 
 private:

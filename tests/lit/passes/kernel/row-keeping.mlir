@@ -260,6 +260,45 @@ tile.kernel @narrow attributes {symbols = ["M"], gridExtents = ["M"],
 
 // -----
 
+// What registers do not hold lies in shared memory, in words that only their
+// thread looks at: 128 values, 32 of them in registers (a quarter of what a
+// thread of 512 can have).
+// CHECK-LABEL: kernel.func @shared threads(512)
+// CHECK: ^bb0(%[[X:[^:]*]]: i64,
+// CHECK: %[[WORDS:.*]] = kernel.shared_alloc at {{.*}} : <i32, 49152>
+// CHECK: scf.for
+// CHECK-COUNT-96: kernel.shared_store %[[WORDS]]
+// CHECK: kernel.warp_reduce "sum"
+// CHECK-NOT: kernel.load f32, %[[X]]
+// CHECK-COUNT-96: kernel.shared_load %[[WORDS]]
+// CHECK: } else {
+tile.kernel @shared attributes {symbols = ["M"], gridExtents = ["M"],
+    gridTiles = array<i64: 1>, family = "RowChain", sharedBytes = 232448 : i64,
+    schedule = "RowChain{rowTile=1,blockThreads=512}"} {
+^bb0(%x: !tile.view<f32, 2>, %y: !tile.view<f32, 2>, %rows: index):
+  %c0 = arith.constant 0 : index
+  %lanes = arith.constant 65536 : index
+  %row = tile.program_id 0
+  %zero = arith.constant 0.0 : f32
+  %zeros = tile.fill %zero : f32 -> tensor<1xf32>
+  %sum = tile.map at(%row, %c0) to(%rows, %lanes) inits(%zeros : tensor<1xf32>)
+      attributes {shape = array<i64: 1, 65536>, kinds = ["sum"], pads = [0.0]} {
+  ^bb0(%i: index, %j: index):
+    %a = tile.read %x[%i, %j] : !tile.view<f32, 2> -> f32
+    tile.yield %a : f32
+  } -> tensor<1xf32>
+  tile.map at(%row, %c0) to(%rows, %lanes) ins(%sum : tensor<1xf32>)
+      attributes {shape = array<i64: 1, 65536>, kinds = [], pads = []} {
+  ^bb0(%i: index, %j: index, %s: f32):
+    %a = tile.read %x[%i, %j] : !tile.view<f32, 2> -> f32
+    %p = arith.divf %a, %s : f32
+    tile.write %p, %y[%i, %j] : f32, !tile.view<f32, 2>
+    tile.yield
+  }
+}
+
+// -----
+
 // Parts added up in a loop: the tile of whole rows that the loop carries is the
 // four lanes of each thread, in registers.
 // CHECK-LABEL: kernel.func @carried threads(64)
