@@ -173,6 +173,16 @@ Value ScalarEmitter::clamp(Value x, double low, double high) {
 /// Where sigmoid has reached 0 and 1: 2^t is infinite and zero there.
 constexpr double kGateEnd = 104.0;
 
+Value ScalarEmitter::expBelowMaximum(Value x) {
+  // As in gateOf: 2^t, and what the rounding of t has lost. The limit keeps
+  // infinity out of the product; 2^t is 0 there.
+  Value left = max(x, constant(x, -kGateEnd));
+  Value t = mul(left, constant(x, std::numbers::log2e));
+  Value lost = op<math::FmaOp>(t, constant(x, -std::numbers::ln2), left);
+  Value power = exp2Approximately(t);
+  return op<math::FmaOp>(power, lost, power);
+}
+
 Value ScalarEmitter::sigmoid(Value x) {
   return gateOf(max(x, constant(x, -kGateEnd)));
 }

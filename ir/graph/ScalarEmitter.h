@@ -65,6 +65,8 @@ public:
 
   /// All of these cost a GPU one exponential of its hardware and little
   /// arithmetic: they stand behind most products of a network.
+  /// exp(x) for x <= 0, as of a row from which its maximum was taken.
+  Value expBelowMaximum(Value x);
   Value sigmoid(Value x);
   Value silu(Value x);
   Value geluErf(Value x);

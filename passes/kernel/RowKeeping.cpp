@@ -58,7 +58,9 @@ void RowKeeping::number(tile::MapOp map) {
   }
 }
 
-Type RowKeeping::narrowType(Operation *op) {
+Type RowKeeping::narrowType(Operation *op) const {
+  if (!packs)
+    return {};
   Type type;
   if (auto read = dyn_cast<tile::ReadOp>(op))
     type = read.getView().getType().getElementType();
@@ -70,7 +72,7 @@ Type RowKeeping::narrowType(Operation *op) {
              : Type();
 }
 
-int64_t RowKeeping::registersOf(Operation *op, int64_t lanes) {
+int64_t RowKeeping::registersOf(Operation *op, int64_t lanes) const {
   // Half, and an eighth of that for the values that are on their way in and
   // out.
   if (narrowType(op))
@@ -168,6 +170,10 @@ void RowKeeping::plan(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
   // Values that took arithmetic save more than what was read, unless they take
   // too much room, or more than little for an addition or two.
   int64_t computed = choose(maps, lanesPerThread);
+  if (computed > std::min(kLittle, room.registers)) {
+    packs = true;
+    computed = choose(maps, lanesPerThread);
+  }
   if (computed > room.registers || (computed > kLittle && !keepsDear())) {
     int64_t all = wordsOf(lanesPerThread), more = room.registers + room.shared;
     auto withComputed = std::move(passes);

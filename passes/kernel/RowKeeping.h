@@ -50,10 +50,11 @@ public:
     std::map<int, mlir::Operation *> kept;
   };
 
-  /// The type of 16 bits that holds the f32 that `op` gives; null: none.
-  static mlir::Type narrowType(mlir::Operation *op);
+  /// The type of 16 bits in which the f32 that `op` gives is kept; null: it is
+  /// kept as it is.
+  mlir::Type narrowType(mlir::Operation *op) const;
   /// Registers of one value of `op` per lane, for so many lanes.
-  static int64_t registersOf(mlir::Operation *op, int64_t lanes);
+  int64_t registersOf(mlir::Operation *op, int64_t lanes) const;
 
   /// What a thread may keep, in words of 32 bits.
   struct Room {
@@ -99,7 +100,7 @@ private:
   using Key = std::pair<std::array<const void *, 3>, std::vector<int>>;
   std::map<Key, int> numbers;
   llvm::DenseMap<mlir::Operation *, Pass> passes;
-  bool readsOnly = false;
+  bool readsOnly = false, packs = false;
   int64_t inShared = 0;
 };
 

@@ -428,12 +428,16 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   LogicalResult aligned = success(), any = success();
   SmallVector<tile::MapOp> maps;
   source.walk([&](tile::MapOp map) { maps.push_back(map); });
+  bool folds = llvm::any_of(
+      maps, [](tile::MapOp map) { return !map.getKinds().empty(); });
   t.choose(
       arguments.areAligned(t, maps, width),
       [&] { aligned = emitRows(t, true); },
       [&] {
-        // Element by element, so neighbouring threads have neighbours.
-        width = 1;
+        // Neighbouring threads have neighbours, unless there is an order of
+        // sums to keep: one row is aligned, whatever its batch is.
+        if (!folds)
+          width = 1;
         any = emitRows(t, false);
       });
   return success(succeeded(aligned) && succeeded(any));

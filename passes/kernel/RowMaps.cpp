@@ -150,7 +150,7 @@ int64_t RowLowering::groupsTogether(tile::MapOp map,
                : width;
   if (pass)
     for (auto [op, value] : pass->given)
-      given += RowKeeping::registersOf(op, groups * width);
+      given += keeping.registersOf(op, groups * width);
   if (pass && keptWords && !pass->kept.empty())
     given = keptRegisters;
   int64_t room = std::min(kThreadRegisters, kUnitRegisters / threads) -
@@ -194,7 +194,7 @@ Value RowLowering::takeWord(ThreadBuilder &t, const Kept &all, size_t number,
 void RowLowering::keep(ThreadBuilder &t, int value, Operation *op,
                        ArrayRef<Value> lanes) {
   Kept &all = kept[value];
-  Type type = RowKeeping::narrowType(op);
+  Type type = keeping.narrowType(op);
   for (Value lane : lanes) {
     if (!type) {
       keepWord(t, all, lane);
@@ -233,7 +233,7 @@ RowLowering::Values RowLowering::takeKept(ThreadBuilder &t, int value,
   // not see that two passes compute the same.
   bool hide = keeping.keepsReadsOnly();
   Values lanes;
-  if (Type type = RowKeeping::narrowType(op)) {
+  if (Type type = keeping.narrowType(op)) {
     Value word;
     for (size_t i = first; i < first + count; ++i) {
       if (i / 2 == all.parts.size()) {

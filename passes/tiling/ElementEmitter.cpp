@@ -5,6 +5,7 @@
 #include "passes/tiling/ElementEmitter.h"
 
 #include "ir/graph/GraphTypes.h"
+#include "ir/graph/ScalarEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -57,6 +58,20 @@ Value ElementEmitter::emit(Value value, ValueRange coords) {
   return emitted[key] = element;
 }
 
+/// Whether `op` is the exponential of rows from which their maximum was taken,
+/// as in a softmax. Then it is at most 1, and what is added up is what digits
+/// are needed for (docs/numerics.md).
+static bool isBelowMaximum(Operation *op) {
+  if (!isa<graphir::ExpOp>(op))
+    return false;
+  auto difference = op->getOperand(0).getDefiningOp<graphir::SubOp>();
+  if (!difference)
+    return false;
+  auto maximum =
+      difference->getOperand(1).getDefiningOp<graphir::ReduceMaxOp>();
+  return maximum && maximum->getOperand(0) == difference->getOperand(0);
+}
+
 Value ElementEmitter::emitOp(Operation *op, Value value, ValueRange coords) {
   SmallVector<opset::Dim> symbols;
   auto pull = [&](unsigned operand) -> Value {
@@ -78,6 +93,8 @@ Value ElementEmitter::emitOp(Operation *op, Value value, ValueRange coords) {
       if (!scalars.back())
         return {};
     }
+    if (isBelowMaximum(op) && scalars[0].getType().isF32())
+      return graphir::ScalarEmitter(f.b, f.loc).expBelowMaximum(scalars[0]);
     return elementwise.emitScalar(f.b, f.loc, scalars);
   }
   Type type = tile::computeType(

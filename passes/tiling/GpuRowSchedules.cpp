@@ -20,10 +20,11 @@ static constexpr int64_t kWarp = 32;
 static constexpr int64_t kAccessLanes = 8, kFoldedLanes = 64,
                          kFoldedByWarp = 32, kSharingThreads = 128;
 /// Most threads of a block whose threads' registers hold more of a row than of
-/// anything else, and from which length on there are all threads: a thread's
-/// share is written out.
-static constexpr int64_t kKeepingThreads = 512, kWrittenLanes = 80 * 1024,
-                         kMostThreads = 1024;
+/// anything else. All threads take rows that registers do not hold, or, where
+/// several of them are read together, rows of which a thread's share, which is
+/// written out, would be long.
+static constexpr int64_t kKeepingThreads = 512, kKeptLanes = 56 * 1024,
+                         kWrittenLanes = 80 * 1024, kMostThreads = 1024;
 /// Rows of other tensors, which are not kept, are on their way while nothing
 /// else is done; from how many on that counts, and up to which block.
 static constexpr int64_t kFewRows = 2, kWaitingThreads = 256;
@@ -72,13 +73,17 @@ static int64_t powerOf2For(int64_t lanes, int64_t each) {
 
 /// Threads of a block that folds a row of its own.
 static int64_t foldingThreads(const RowFacts &facts) {
-  if (facts.lanes > kWrittenLanes)
+  bool waits = facts.rowsRead > kFewRows;
+  if (facts.lanes > (facts.rowsRead > 1 ? kWrittenLanes : kKeptLanes))
     return kMostThreads;
-  // Where the last pass waits for other rows, more threads do.
-  int64_t most = facts.rowsRead > kFewRows ? kWaitingThreads : 0;
-  int64_t threads = std::min(powerOf2For(facts.lanes, kFoldedLanes / 2), most);
-  threads = std::max(threads, powerOf2For(facts.lanes, kFoldedLanes));
-  return std::clamp<int64_t>(threads, 64, kKeepingThreads);
+  // Where the last pass waits for other rows, more threads do, if all of them
+  // have as much.
+  int64_t more = powerOf2For(facts.lanes, kFoldedLanes / 2);
+  if (waits && more <= kWaitingThreads &&
+      facts.lanes % (more * kAccessLanes) == 0)
+    return std::max<int64_t>(more, 64);
+  return std::clamp<int64_t>(powerOf2For(facts.lanes, kFoldedLanes), 64,
+                             kKeepingThreads);
 }
 
 /// Threads that share a row, if they are at most a warp; else 0. A warp folds

@@ -72,7 +72,8 @@ private:
   }
 
   /// The lanes of a row, if items may share it: on a GPU, where nothing is
-  /// folded and all that is written has the same lanes.
+  /// folded, all that is written has the same lanes, and an item does not have
+  /// them all anyway.
   std::optional<opset::Dim> dividedLanes() const {
     if (schedule.kind != target::Kind::Gpu || !space.stages.empty() ||
         space.outputs.empty())
@@ -81,6 +82,9 @@ private:
     for (const RowSpace::Output &output : space.outputs)
       if (laneShape(output) != laneShape(space.outputs[0]))
         return std::nullopt;
+    std::optional<int64_t> most = largestSize(lanes, region);
+    if (most && *most <= schedule.knob("laneChunk"))
+      return std::nullopt;
     return lanes;
   }
 

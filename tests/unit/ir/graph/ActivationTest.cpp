@@ -55,7 +55,10 @@ Value modelled(OpBuilder &b, Operation &op, double skew) {
     Value exact = scalar::expandMath(b, loc, plain, op.getOperands(),
                                      scalar::Clamp::Minimum);
     plain.erase();
-    return skewed(exact, 0x1.6a09e6p-23);
+    // Of zero, and of what is flushed to it, the instruction gives 1.
+    Value size = s.op<math::AbsFOp>(op.getOperand(0));
+    Value flushed = s.compare("lt", size, s.constant(size, 0x1p-126));
+    return s.select(flushed, exact, skewed(exact, 0x1.6a09e6p-23));
   }
   Value divisor = op.getOperand(1);
   Value exact = arith::DivFOp::create(b, loc, op.getOperand(0), divisor);
@@ -100,6 +103,7 @@ double exactTanh(double x) {
   return x / (1 + std::exp(-2 * inner));
 }
 
+double exactExp(double x) { return std::exp(x); }
 double exactSigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double exactSilu(double x) { return x / (1 + std::exp(-x)); }
 
@@ -209,6 +213,14 @@ const Function kFunctions[] = {
      1e-11, -16, kRampPoints},
     {"gelu_tanh", &graphir::ScalarEmitter::geluTanh, exactTanh, kGeluRanges,
      -5.5f, 1e-11, -16, kRampPoints},
+    {"exp_below_maximum",
+     &graphir::ScalarEmitter::expBelowMaximum,
+     exactExp,
+     {{-20, 0, 5}, {-87.3f, -20, 8}},
+     -87.3f,
+     1.2e-38,
+     -89,
+     {{0.0f, 1}, {-0.0f, 1}, {-kInf, 0}, {-1000, 0}, {-kLargest, 0}}},
     // Left of -87.3 the divisor leaves the range of normal numbers' inverses.
     {"silu",
      &graphir::ScalarEmitter::silu,
