@@ -123,6 +123,16 @@ void RowLowering::chooseWidth() {
   });
   width =
       std::clamp<int64_t>(accessBytes / narrowest, 1, kernel::kAccessElements);
+  // Rows of another length begin at any address. They are folded element by
+  // element, so that neighbouring threads have neighbours, also where they
+  // happen to be aligned: a single row is, and its sums are added up in the
+  // order that they have among others.
+  source.walk([&](tile::MapOp map) {
+    std::optional<int64_t> lanes =
+        ThreadBuilder::constantOf(map.getExtent()[1]);
+    if (lanes && *lanes % width && !map.getKinds().empty())
+      width = 1;
+  });
 }
 
 /// Registers of a thread that a row's values may take: more leave a unit with
@@ -141,7 +151,10 @@ void RowLowering::planKeeping() {
       alike.push_back(map);
   if (alike.size() < 2)
     return;
-  int64_t each = llvm::divideCeil(alike[0].getShape()[1], team * width) * width;
+  int64_t lanes = alike[0].getShape()[1];
+  int64_t each = llvm::divideCeil(lanes / width, team) * width;
+  if (knownDivisor(alike[0].getExtent()[1]) % width)
+    ++each; // one that fills no group
   RowKeeping::Room room{std::min(kKeptRegisters, kUnitRegisters / threads / 2),
                         0};
   keeping.plan(alike, each, room);
@@ -434,9 +447,7 @@ LogicalResult RowLowering::run(OpBuilder &b) {
       arguments.areAligned(t, maps, width),
       [&] { aligned = emitRows(t, true); },
       [&] {
-        // Neighbouring threads have neighbours, unless there is an order of
-        // sums to keep: one row is aligned, whatever its batch is.
-        if (!folds)
+        if (!folds) // no order of sums to keep
           width = 1;
         any = emitRows(t, false);
       });

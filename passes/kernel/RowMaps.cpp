@@ -162,7 +162,8 @@ int64_t RowLowering::groupsTogether(tile::MapOp map,
 void RowLowering::keepWord(ThreadBuilder &t, Kept &all, Value word) {
   Type type = word.getType(), i32 = t.b.getI32Type();
   int64_t number = wordsKept++ - keptRegisters;
-  bool beyond = keptWords && number >= 0 && type.getIntOrFloatBitWidth() == 32;
+  bool beyond = number >= 0 && number < keeping.sharedWords() &&
+                type.getIntOrFloatBitWidth() == 32;
   if (beyond) {
     if (type != i32)
       word = arith::BitcastOp::create(t.b, t.loc, i32, word);

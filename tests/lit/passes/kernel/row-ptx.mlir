@@ -31,13 +31,13 @@ tile.kernel @sum_of_squares attributes {symbols = ["M"], gridExtents = ["M"],
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  %lanes = arith.constant 1023 : index
+  %lanes = arith.constant 1024 : index
   %item = tile.program_id 0
   %row = arith.muli %item, %c4 : index
   %zero = arith.constant 0.0 : f32
   %init = tile.fill %zero : f32 -> tensor<4xf32>
   %squares = tile.map at(%row, %c0) to(%rows, %lanes) inits(%init : tensor<4xf32>)
-      attributes {shape = array<i64: 4, 1023>, kinds = ["sum"], pads = [0.0]} {
+      attributes {shape = array<i64: 4, 1024>, kinds = ["sum"], pads = [0.0]} {
   ^bb0(%i: index, %j: index):
     %a = tile.read %x[%i, %j] : !tile.view<f32, 2> -> f32
     %q = arith.mulf %a, %a : f32
