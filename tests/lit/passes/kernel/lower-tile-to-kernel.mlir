@@ -1,14 +1,14 @@
 // RUN: azulejo-opt %s -azulejo-tile-to-kernel -split-input-file | FileCheck %s
 // Residual and RMSNorm with both outputs: the block's threads share a row, a
 // fold goes through thread, warp and shared memory, and every wide access has a
-// narrow twin for what is not aligned. A row of 769 is three accesses of eight
-// for every fourth warp and one lane more: nothing is read twice.
+// narrow twin for what is not aligned. A row of at most 769 is three accesses of
+// eight for every fourth warp and one lane more: nothing is read twice.
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 
 // CHECK-LABEL: kernel.func @residual_rms_norm threads(256)
 // One address and one row stride for each matrix, one address for the weight,
 // then rows.
-// CHECK: ^bb0(%[[X:.*]]: i64, %[[XS:.*]]: i64, %[[R:.*]]: i64, %[[RS:.*]]: i64, %[[W:.*]]: i64, %[[H:.*]]: i64, %[[HS:.*]]: i64, %[[Y:.*]]: i64, %[[YS:.*]]: i64, %[[ROWS:.*]]: i64):
+// CHECK: ^bb0(%[[X:.*]]: i64, %[[XS:.*]]: i64, %[[R:.*]]: i64, %[[RS:.*]]: i64, %[[W:.*]]: i64, %[[H:.*]]: i64, %[[HS:.*]]: i64, %[[Y:.*]]: i64, %[[YS:.*]]: i64, %[[ROWS:.*]]: i64, %{{.*}}: i64):
 // CHECK: %[[ARRAY:.*]] = kernel.shared_alloc at 0 : <f32, 8>
 // CHECK-NOT: kernel.shared_alloc
 // CHECK: %[[T:.*]] = kernel.thread_id
@@ -45,13 +45,13 @@
 // CHECK: kernel.warp_reduce "sum"
 // CHECK-NOT: align 16
 tile.kernel @residual_rms_norm attributes {
-    symbols = ["M"], gridExtents = ["M"], gridTiles = array<i64: 4>,
+    symbols = ["M", "N"], gridExtents = ["M"], gridTiles = array<i64: 4>,
     family = "RowChain", schedule = "RowChain{rowTile=4,laneChunk=4096}"} {
 ^bb0(%x: !tile.view<bf16, 2>, %r: !tile.view<bf16, 2>, %w: !tile.view<bf16, 1>,
-     %h: !tile.view<bf16, 2>, %y: !tile.view<bf16, 2>, %rows: index):
+     %h: !tile.view<bf16, 2>, %y: !tile.view<bf16, 2>, %rows: index,
+     %lanes: index):
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
-  %lanes = arith.constant 769 : index
   %item = tile.program_id 0
   %row = arith.muli %item, %c4 : index
   %zero = arith.constant 0.0 : f32
