@@ -85,3 +85,24 @@ kernel.func @wide threads(32) {
   %y = kernel.warp_reduce "max" %x : i64
   kernel.store i64, %q[%c0] align 8, %y : i64
 }
+
+// -----
+
+// Two loads under a condition, and no conversion before the second: a thread
+// would wait for the first.
+// CHECK: .entry under_a_condition(
+// CHECK: ld.global.b16
+// CHECK-NOT: cvt.f32.f16
+// CHECK: ld.global.b16
+// CHECK-COUNT-2: cvt.f32.f16
+kernel.func @under_a_condition threads(32) {
+^bb0(%p: i64, %q: i64, %n: i64):
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %some = arith.cmpi slt, %c0, %n : i64
+  %more = arith.cmpi slt, %c1, %n : i64
+  %x = kernel.load f16, %p[%c0] if %some align 2 -> f32
+  %y = kernel.load f16, %p[%c1] if %more align 2 -> f32
+  %z = arith.addf %x, %y : f32
+  kernel.store f32, %q[%c0] align 4, %z : f32
+}
