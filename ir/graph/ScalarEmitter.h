@@ -63,9 +63,9 @@ public:
   Value compare(llvm::StringRef predicate, Value a, Value b);
   Value clamp(Value x, double low, double high);
 
-  /// All of these cost a GPU one exponential of its hardware and little
+  /// exp(x) for x <= 0 only, as of a row from which its maximum was taken. This
+  /// and all that follow cost a GPU one exponential of its hardware and little
   /// arithmetic: they stand behind most products of a network.
-  /// exp(x) for x <= 0, as of a row from which its maximum was taken.
   Value expBelowMaximum(Value x);
   Value sigmoid(Value x);
   Value silu(Value x);

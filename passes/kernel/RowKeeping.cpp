@@ -153,13 +153,17 @@ bool RowKeeping::keepsDear() const {
   return false;
 }
 
-/// All that is kept of a row, one time or another.
-int64_t RowKeeping::wordsOf(int64_t lanesPerThread) const {
+/// Words of all that is kept of a row, one time or another; none if not all of
+/// it is words.
+std::optional<int64_t> RowKeeping::wordsOf(int64_t lanesPerThread) const {
   int64_t words = 0;
   for (const auto &[map, pass] : passes)
-    for (const auto &[number, op] : pass.kept)
+    for (const auto &[number, op] : pass.kept) {
+      if (op->getResult(0).getType().getIntOrFloatBitWidth() != 32)
+        return std::nullopt;
       words +=
           narrowType(op) ? llvm::divideCeil(lanesPerThread, 2) : lanesPerThread;
+    }
   return words;
 }
 
@@ -175,22 +179,24 @@ void RowKeeping::plan(ArrayRef<tile::MapOp> maps, int64_t lanesPerThread,
     computed = choose(maps, lanesPerThread);
   }
   if (computed > room.registers || (computed > kLittle && !keepsDear())) {
-    int64_t all = wordsOf(lanesPerThread), more = room.registers + room.shared;
+    auto isShared = [&] {
+      std::optional<int64_t> words = wordsOf(lanesPerThread);
+      return room.shared && words && *words <= room.registers + room.shared;
+    };
+    bool holdsComputed = computed <= room.registers || isShared();
     auto withComputed = std::move(passes);
     readsOnly = true;
-    int64_t read = choose(maps, lanesPerThread);
-    if (computed <= read && (computed <= room.registers || all <= more)) {
+    int64_t taken = choose(maps, lanesPerThread);
+    if (computed <= taken && holdsComputed) {
       passes = std::move(withComputed);
       readsOnly = false;
-      read = computed;
+      taken = computed;
     }
-    if (read > room.registers) {
-      inShared = std::max<int64_t>(0, wordsOf(lanesPerThread) - room.registers);
-      if (room.shared == 0 || inShared > room.shared) {
-        inShared = 0;
-        passes.clear();
-      }
-    }
+    if (taken > room.registers && isShared())
+      inShared =
+          std::max<int64_t>(0, *wordsOf(lanesPerThread) - room.registers);
+    else if (taken > room.registers)
+      passes.clear();
   }
   for (tile::MapOp map : maps)
     if (const Pass *pass = find(map);

@@ -11,11 +11,14 @@
 // Two values of different maps are the same if the same ops made them of the
 // same operands: a value number per value says so. What a map is given is
 // chosen from what it returns and writes: the first values on the way to memory
-// that an earlier map had too. A value is kept per lane, in its compute type,
-// from the map that made it to the last one that takes it.
+// that an earlier map had too. A value is kept per lane, from the map that made
+// it to the last one that takes it: in its compute type, or, where registers
+// are short, two to a register if 16 bits hold it, as what was read or rounded
+// in such a type. The centred rows of a norm, one subtraction away from what
+// was read, are not worth the registers then; exponentials are.
 //
-// A row that is too long for that goes on in shared memory: each thread has
-// words there that nobody else looks at.
+// A row that is too long for that goes on in shared memory, if its values are
+// words of 32 bits: each thread has words there that nobody else looks at.
 //
 // Only values that come from memory along the lane are worth a register. What
 // follows from coordinates is computed again, and what is equal along the row
@@ -34,6 +37,7 @@
 #include "llvm/ADT/DenseSet.h"
 
 #include <map>
+#include <optional>
 
 namespace azulejo::gpu {
 
@@ -92,7 +96,7 @@ private:
   };
   void number(tile::MapOp map);
   int64_t choose(llvm::ArrayRef<tile::MapOp> maps, int64_t lanesPerThread);
-  int64_t wordsOf(int64_t lanesPerThread) const;
+  std::optional<int64_t> wordsOf(int64_t lanesPerThread) const;
   bool keepsDear() const;
 
   llvm::DenseMap<mlir::Value, Numbered> values;

@@ -103,6 +103,20 @@ LogicalResult RowLowering::checkShape() {
   return result;
 }
 
+static bool folds(tile::MapOp map) {
+  return !llvm::all_of(map.getKinds().getAsValueRange<StringAttr>(), isTile);
+}
+
+/// Whether a map folds what lies side by side.
+static bool foldsMemory(tile::MapOp map) {
+  LaneAnalysis analysis(map, 1);
+  return folds(map) &&
+         llvm::any_of(map.getBody().front().getOps<tile::ReadOp>(),
+                      [&](tile::ReadOp read) {
+                        return analysis.isContiguous(read.getIndices());
+                      });
+}
+
 /// As many neighbours as fill one access of the narrowest view that neighbours
 /// would read or write together.
 void RowLowering::chooseWidth() {
@@ -130,7 +144,7 @@ void RowLowering::chooseWidth() {
   source.walk([&](tile::MapOp map) {
     std::optional<int64_t> lanes =
         ThreadBuilder::constantOf(map.getExtent()[1]);
-    if (lanes && *lanes % width && !map.getKinds().empty())
+    if (lanes && *lanes % width && foldsMemory(map))
       width = 1;
   });
 }
@@ -139,6 +153,9 @@ void RowLowering::chooseWidth() {
 /// too few threads. Of a large block's few they take half at most, and less
 /// beside shared memory, of which arrays of folds want some, too.
 static constexpr int64_t kKeptRegisters = 64, kOtherShared = 4096;
+/// Lanes of a thread that are written out for the sake of shared memory: more
+/// would be long code.
+static constexpr int64_t kMostWritten = 192;
 
 /// Keeping is for maps of the top level that deal out the same lanes; those
 /// with others run as ever.
@@ -160,9 +177,11 @@ void RowLowering::planKeeping() {
   keeping.plan(alike, each, room);
   keptRegisters = room.registers;
   int64_t shared = source.getSharedBytes().value_or(0);
-  if (keeping.keeps() || shared <= kOtherShared || team < threads)
+  if (keeping.keeps() || shared <= kOtherShared || team < threads ||
+      each > kMostWritten)
     return;
-  room = {kUnitRegisters / threads / 4, (shared - kOtherShared) / 4 / threads};
+  room = {std::min(kKeptRegisters, kUnitRegisters / threads / 4),
+          (shared - kOtherShared) / 4 / threads};
   keptRegisters = room.registers;
   keeping = {};
   keeping.plan(alike, each, room);
@@ -441,13 +460,12 @@ LogicalResult RowLowering::run(OpBuilder &b) {
   LogicalResult aligned = success(), any = success();
   SmallVector<tile::MapOp> maps;
   source.walk([&](tile::MapOp map) { maps.push_back(map); });
-  bool folds = llvm::any_of(
-      maps, [](tile::MapOp map) { return !map.getKinds().empty(); });
+  bool ordered = llvm::any_of(maps, folds);
   t.choose(
       arguments.areAligned(t, maps, width),
       [&] { aligned = emitRows(t, true); },
       [&] {
-        if (!folds) // no order of sums to keep
+        if (!ordered) // no sums
           width = 1;
         any = emitRows(t, false);
       });

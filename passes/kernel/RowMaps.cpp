@@ -147,7 +147,7 @@ int64_t RowLowering::groupsTogether(tile::MapOp map,
                      width * kernel::storageBytes(
                                  read.getView().getType().getElementType()),
                      4)
-               : width;
+               : width * (read.getType().isInteger(64) ? 2 : 1);
   if (pass)
     for (auto [op, value] : pass->given)
       given += keeping.registersOf(op, groups * width);
@@ -298,9 +298,13 @@ RowLowering::Values RowLowering::emitWrittenOut(ThreadBuilder &t,
                    false,
                    {}});
   }
-  // Those of one group need no order.
-  size_t together =
-      pass || all.size() > 1 ? groupsTogether(map, pass, all.size()) : 0;
+  // Those of one group need no order; elements of a tile of whole rows come
+  // group by group.
+  bool ahead =
+      pass || (all.size() > 1 && llvm::all_of(map.getInputs(), [](Value input) {
+                 return cast<RankedTensorType>(input.getType()).getRank() == 1;
+               }));
+  size_t together = ahead ? groupsTogether(map, pass, all.size()) : 0;
   walk.body.restrictTo(pass ? &pass->needed : nullptr);
   for (auto [number, group] : llvm::enumerate(all)) {
     if (together && number % together == 0)

@@ -58,9 +58,11 @@ Value ElementEmitter::emit(Value value, ValueRange coords) {
   return emitted[key] = element;
 }
 
-/// Whether `op` is the exponential of rows from which their maximum was taken,
-/// as in a softmax. Then it is at most 1, and what is added up is what digits
-/// are needed for (docs/numerics.md).
+/// Whether `op` is the exponential of rows from which their own maximum was
+/// taken, as in a softmax. Then it is at most 1, and what is added up is what
+/// digits are needed for (docs/numerics.md). With its axes kept, the maximum
+/// stretches along those that it was taken over; without them it may meet
+/// others.
 static bool isBelowMaximum(Operation *op) {
   if (!isa<graphir::ExpOp>(op))
     return false;
@@ -69,7 +71,8 @@ static bool isBelowMaximum(Operation *op) {
     return false;
   auto maximum =
       difference->getOperand(1).getDefiningOp<graphir::ReduceMaxOp>();
-  return maximum && maximum->getOperand(0) == difference->getOperand(0);
+  return maximum && maximum.getKeepdims() &&
+         maximum->getOperand(0) == difference->getOperand(0);
 }
 
 Value ElementEmitter::emitOp(Operation *op, Value value, ValueRange coords) {

@@ -1,11 +1,11 @@
 //===- GpuRowSchedules.h - schedules of row chains on GPUs ------*- C++ -*-===//
 //
 // What matters on a GPU is how many threads share a row. Where something is
-// folded, a row that several passes need should stay in registers
-// (passes/kernel/ RowKeeping): a block has one row, and another block's loads
-// are under way while it folds. Where nothing is, each thread has one access,
-// and a long row belongs to several blocks. Short rows go to parts of a warp,
-// several at a time.
+// folded, a row that several passes need should stay on chip (RowKeeping, in
+// passes/kernel): a block has one row, and another block's loads are under way
+// while it folds. Where nothing is, each thread has one access, and a long row
+// belongs to several blocks. Short rows go to parts of a warp, several at a
+// time.
 //
 // Part of azulejo, under Apache-2.0 WITH LLVM-exception.
 //===----------------------------------------------------------------------===//

@@ -72,6 +72,20 @@ TEST_P(LongRows, SwiGlu) {
   });
 }
 
+// Values that are no words of 32 bits are kept in registers only.
+TEST(LongRowsOf, WideIntegers) {
+  for (int64_t width : {8200, 56320, 65537}) {
+    SCOPED_TRACE(width);
+    Sketch s;
+    ValueId x = s.input(DType::I64, {Dim(kRows), Dim(width)});
+    ValueId most =
+        s.op("reduce_max", {x},
+             {{"axes", std::vector<int64_t>{1}}, {"keepdims", true}});
+    s.output(s.op("sub", {x, most}));
+    checkFused(s, {{}});
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(DTypes, LongRows,
                          testing::Values(DType::F32, DType::F16, DType::BF16),
                          [](const auto &info) {

@@ -217,4 +217,19 @@ TEST(NormExact, O031AttributesChangeTheResult) {
   EXPECT_GT(std::fabs(rotated("half")[0] - rotated("interleaved")[0]), 1e-3);
 }
 
+// A maximum without its axes meets other rows than its own: what it is taken
+// from may be larger, and its exponential beyond f32.
+TEST(NormExact, ExponentialsAboveAnotherRowsMaximum) {
+  Sketch s;
+  constexpr int64_t size = 16;
+  std::vector<double> data(size * size, 0.0);
+  for (int64_t j = 0; j < size; ++j)
+    data[static_cast<size_t>(j)] = 190.0 + static_cast<double>(j);
+  ValueId x = s.input(DType::F32, {Dim(size), Dim(size)}, values(data));
+  ValueId most = s.op("reduce_max", {x},
+                      {{"axes", std::vector<int64_t>{1}}, {"keepdims", false}});
+  s.output(s.op("exp", {s.op("sub", {x, most})}));
+  checkFused(s, {{}});
+}
+
 } // namespace

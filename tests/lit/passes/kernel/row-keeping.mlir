@@ -299,19 +299,19 @@ tile.kernel @shared attributes {symbols = ["M"], gridExtents = ["M"],
 
 // -----
 
-// A row of any length up to 24577: 96 groups of four f32 and one lane that fills
-// no group, which has its word, too. 256 of the 385 stay in registers.
-// CHECK-LABEL: kernel.func @left_over threads(64)
-// CHECK: %[[WORDS:.*]] = kernel.shared_alloc at {{.*}} : <i32, 8256>
-// CHECK-COUNT-129: kernel.shared_store %[[WORDS]]
+// A row of any length up to 40961: 20 groups of four f32 and one lane that fills
+// no group, which has its word, too. 32 of the 81 stay in registers.
+// CHECK-LABEL: kernel.func @left_over threads(512)
+// CHECK: %[[WORDS:.*]] = kernel.shared_alloc at {{.*}} : <i32, 25088>
+// CHECK-COUNT-49: kernel.shared_store %[[WORDS]]
 // CHECK-NOT: kernel.shared_store %[[WORDS]]
 // CHECK: kernel.warp_reduce "sum"
-// CHECK-COUNT-129: kernel.shared_load %[[WORDS]]
+// CHECK-COUNT-49: kernel.shared_load %[[WORDS]]
 // CHECK-NOT: kernel.shared_load %[[WORDS]]
 // CHECK: } else {
 tile.kernel @left_over attributes {symbols = ["M", "N"], gridExtents = ["M"],
     gridTiles = array<i64: 1>, family = "RowChain", sharedBytes = 232448 : i64,
-    schedule = "RowChain{rowTile=1,blockThreads=64}"} {
+    schedule = "RowChain{rowTile=1,blockThreads=512}"} {
 ^bb0(%x: !tile.view<f32, 2>, %y: !tile.view<f32, 2>, %rows: index,
      %lanes: index):
   %c0 = arith.constant 0 : index
@@ -319,17 +319,51 @@ tile.kernel @left_over attributes {symbols = ["M", "N"], gridExtents = ["M"],
   %zero = arith.constant 0.0 : f32
   %zeros = tile.fill %zero : f32 -> tensor<1xf32>
   %sum = tile.map at(%row, %c0) to(%rows, %lanes) inits(%zeros : tensor<1xf32>)
-      attributes {shape = array<i64: 1, 24577>, kinds = ["sum"], pads = [0.0]} {
+      attributes {shape = array<i64: 1, 40961>, kinds = ["sum"], pads = [0.0]} {
   ^bb0(%i: index, %j: index):
     %a = tile.read %x[%i, %j] : !tile.view<f32, 2> -> f32
     tile.yield %a : f32
   } -> tensor<1xf32>
   tile.map at(%row, %c0) to(%rows, %lanes) ins(%sum : tensor<1xf32>)
-      attributes {shape = array<i64: 1, 24577>, kinds = [], pads = []} {
+      attributes {shape = array<i64: 1, 40961>, kinds = [], pads = []} {
   ^bb0(%i: index, %j: index, %s: f32):
     %a = tile.read %x[%i, %j] : !tile.view<f32, 2> -> f32
     %p = arith.divf %a, %s : f32
     tile.write %p, %y[%i, %j] : f32, !tile.view<f32, 2>
+    tile.yield
+  }
+}
+
+// -----
+
+// Integers of 64 bits are no words: a row that registers do not hold is read
+// again, and no shared memory is asked for in vain.
+// CHECK-LABEL: kernel.func @no_words threads(512)
+// CHECK: ^bb0(%[[X:[^:]*]]: i64,
+// CHECK-NOT: kernel.shared_alloc {{.*}} : <i32
+// CHECK: kernel.warp_reduce "max"
+// CHECK: kernel.load i64, %[[X]]
+tile.kernel @no_words attributes {symbols = ["M"], gridExtents = ["M"],
+    gridTiles = array<i64: 1>, family = "RowChain", sharedBytes = 232448 : i64,
+    schedule = "RowChain{rowTile=1,blockThreads=512}"} {
+^bb0(%x: !tile.view<i64, 2>, %y: !tile.view<i64, 2>, %rows: index):
+  %c0 = arith.constant 0 : index
+  %lanes = arith.constant 40960 : index
+  %row = tile.program_id 0
+  %zero = arith.constant 0 : i64
+  %zeros = tile.fill %zero : i64 -> tensor<1xi64>
+  %most = tile.map at(%row, %c0) to(%rows, %lanes) inits(%zeros : tensor<1xi64>)
+      attributes {shape = array<i64: 1, 40960>, kinds = ["max"], pads = [0.0]} {
+  ^bb0(%i: index, %j: index):
+    %a = tile.read %x[%i, %j] : !tile.view<i64, 2> -> i64
+    tile.yield %a : i64
+  } -> tensor<1xi64>
+  tile.map at(%row, %c0) to(%rows, %lanes) ins(%most : tensor<1xi64>)
+      attributes {shape = array<i64: 1, 40960>, kinds = [], pads = []} {
+  ^bb0(%i: index, %j: index, %m: i64):
+    %a = tile.read %x[%i, %j] : !tile.view<i64, 2> -> i64
+    %p = arith.subi %a, %m : i64
+    tile.write %p, %y[%i, %j] : i64, !tile.view<i64, 2>
     tile.yield
   }
 }
