@@ -14,46 +14,38 @@ using namespace azulejo;
 
 namespace {
 
-TEST(LaneAnalysis, ConstantsAreDividedByTheirLowestBit) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<arith::ArithDialect>();
-  OpBuilder b(&context);
-  Location loc = b.getUnknownLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  b.setInsertionPointToEnd(module->getBody());
-  auto constant = [&](int64_t value) -> Value {
+class LaneAnalysis : public testing::Test {
+protected:
+  LaneAnalysis() {
+    context.loadDialect<arith::ArithDialect>();
+    module = ModuleOp::create(loc);
+    b.setInsertionPointToEnd(module->getBody());
+  }
+  Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
-  };
+  }
+  Value times(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  Value plus(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+
+  MLIRContext context{MLIRContext::Threading::DISABLED};
+  OpBuilder b{&context};
+  Location loc = b.getUnknownLoc();
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_F(LaneAnalysis, ConstantsAreDividedByTheirLowestBit) {
   const std::pair<int64_t, int64_t> cases[] = {
       {1, 1},          {6, 2},    {-8, 8}, {4096, 4096},   {12288, 4096},
       {1 << 20, 4096}, {0, 4096}, {-1, 1}, {INT64_MAX, 1}, {INT64_MIN, 4096}};
   for (auto [value, divisor] : cases)
     EXPECT_EQ(gpu::knownDivisor(constant(value)), divisor) << value;
 
-  Value product =
-      arith::MulIOp::create(b, loc, constant(12), constant(INT64_MIN));
-  EXPECT_EQ(gpu::knownDivisor(product), 4096);
-  Value sum = arith::AddIOp::create(b, loc, constant(12), constant(INT64_MIN));
-  EXPECT_EQ(gpu::knownDivisor(sum), 4);
+  EXPECT_EQ(gpu::knownDivisor(times(constant(12), constant(INT64_MIN))), 4096);
+  EXPECT_EQ(gpu::knownDivisor(plus(constant(12), constant(INT64_MIN))), 4);
 }
 
 // What is no power of two, too: tiles may have 96 or 224 columns.
-TEST(LaneAnalysis, MultiplesOfAnyNumberAreFoundThroughProductsAndSums) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
-  context.loadDialect<arith::ArithDialect>();
-  OpBuilder b(&context);
-  Location loc = b.getUnknownLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  b.setInsertionPointToEnd(module->getBody());
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, loc, value);
-  };
-  auto times = [&](Value x, Value y) -> Value {
-    return arith::MulIOp::create(b, loc, x, y);
-  };
-  auto plus = [&](Value x, Value y) -> Value {
-    return arith::AddIOp::create(b, loc, x, y);
-  };
+TEST_F(LaneAnalysis, MultiplesOfAnyNumberAreFoundThroughProductsAndSums) {
   Value unknown = arith::AndIOp::create(b, loc, constant(7), constant(3));
   Value item = times(unknown, constant(224));
   for (int64_t divisor : {1, 2, 7, 32, 112, 224})
